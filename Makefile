@@ -1,0 +1,127 @@
+# heldout: does a coding agent do what a wording intends, also when nobody asks?
+#
+#     make grid MODELS="sonnet haiku" REPS=3
+#
+# runs every scenario of the run-set with every model and prints the table. A cell is one scenario × model × rep and
+# owns the folder results/<run>/<suite>/<scenario>/<model>/r<k>/. Running an agent costs money and checking does not:
+# a cell is made only where there is none, and no edit of a file makes it again; the table is made afresh each time.
+
+# What a user sets:
+MODELS    ?=#            sonnet haiku opus …, full ids, embedded actors; none: the default actors
+REPS      ?= 1#          reps a cell
+SUITE     ?=#            suites; none: all
+SCENARIOS ?=#            scenarios; none: all of the suites
+SET       ?= run#        run, or reserve
+RUN       ?= grid#       the run's name: results/RUN
+JOBS      ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+PLUGIN    ?=#            plugin folders, instead of the scenarios' own
+SUBJECT   ?=#            a folder to take the scenarios' subject paths from
+PYTHON    ?= python3
+
+SHELL       := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS   += --no-builtin-rules --no-builtin-variables --no-print-directory
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+
+ifeq (,$(filter output-sync,$(.FEATURES)))
+$(error GNU Make 4 or newer is needed; macOS has it as gmake, from brew install make)
+endif
+ifneq (,$(findstring B,$(filter-out --%,$(firstword -$(MAKEFLAGS)))))
+$(error make -B would pay for every cell again; delete the cells you mean)
+endif
+
+# The user's values without the blanks that the comments above leave behind them.
+run      := $(strip $(RUN))
+folder   := results/$(run)
+treatment = $(addprefix --plugin ,$(PLUGIN)) $(addprefix --subject ,$(SUBJECT))
+chosen    = --models '$(strip $(MODELS))' --reps $(strip $(REPS)) --suite '$(strip $(SUITE))' \
+	--scenarios '$(strip $(SCENARIOS))' --set '$(strip $(SET))' $(treatment)
+
+ifneq (,$(findstring /,$(run))$(filter-out 1,$(words $(run))))
+$(error RUN is one folder name below results/, not '$(run)')
+endif
+
+# Of a target results/<run>/<suite>/<scenario>/<model>/r<k>/cell.json; a model's "/" is spelt "+" there, its ":" "~".
+up       = $(patsubst %/,%,$(dir $1))
+cell     = $(call up,$@)
+model    = $(subst ~,:,$(subst +,/,$(notdir $(call up,$(cell)))))
+scenario = $(notdir $(call up,$(call up,$(cell))))
+suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
+rep      = $(patsubst r%,%,$(notdir $(cell)))
+
+.PHONY: setup grid cells table rescore report canary self-test test lint bench help clean-runs
+
+grid: .venv/ready ## run the cells that are missing, score all, print the table
+	@mkdir -p $(folder)
+	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \
+	|| { rm -f $(folder)/cells.txt.$$$$; exit 2; }
+	+@status=0; $(MAKE) --keep-going --jobs=$(strip $(JOBS)) cells || status=2; \
+	$(MAKE) table || status=2; bin/report $(folder) || status=2; \
+	lost=$$(while read -r path; do [ -e "$$path" ] || echo lost; done <$(folder)/cells.txt | wc -l); \
+	[ $$lost = 0 ] || { echo "make grid: $$lost cells are not measured; run it again to try them" >&2; status=2; }; exit $$status
+
+# Named one by one, since targets met only in a pattern rule would be deleted as intermediate files.
+ifneq (,$(filter cells,$(MAKECMDGOALS)))
+cells: $(shell cat $(folder)/cells.txt) ; @:
+endif
+
+# Order-only, all of it: nothing that is edited may buy a cell again. Status 2 is a cell that ended in ERROR: it is
+# kept as an attempt and counted by `grid`, and the others go on.
+results/%/cell.json: | .venv/ready
+	@bin/run '$(suite)/$(scenario)' '$(model)' '$(folder)' --rep $(rep) --no-check --progress $(folder)/cells.txt $(treatment) \
+	|| [ $$? = 2 ]
+
+table: .venv/ready
+	@bin/check --pending $(folder) >$(folder)/pending.$$$$; \
+	[ ! -s $(folder)/pending.$$$$ ] || bin/judge --cells <$(folder)/pending.$$$$ >/dev/null || true; rm -f $(folder)/pending.$$$$
+	@status=0; bin/check --cells $(folder) >$(folder)/results.tsv.$$$$ || status=$$?; \
+	if [ -s $(folder)/results.tsv.$$$$ ]; then mv $(folder)/results.tsv.$$$$ $(folder)/results.tsv; \
+	else rm -f $(folder)/results.tsv.$$$$; exit 2; fi; exit $$status
+
+rescore: table ## score the kept cells of RUN again; runs no agent
+	@bin/report $(folder)
+
+report: .venv/ready ## print the table of RUN (FORMAT=md for Markdown)
+	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text)
+
+canary: .venv/ready ## run one cell and show its row beside what it rests on: SCENARIO= MODEL=
+	@: $(or $(strip $(SCENARIO)),$(error canary needs SCENARIO=)) $(or $(strip $(MODEL)),$(error canary needs MODEL=))
+	@bin/run '$(strip $(SCENARIO))' '$(strip $(MODEL))' results/canary $(treatment)
+	@path=$$(bin/cells results/canary --models '$(strip $(MODEL))' --scenarios '$(strip $(SCENARIO))' --set '$(strip $(SET))'); \
+	cell=$${path%/cell.json}; bin/check '$(strip $(SCENARIO))' $$cell || true; bin/extract --tsv $$cell
+
+self-test: .venv/ready ## prove every check in both directions, without a model
+	@bin/self-test
+
+test: .venv/tested ## lint, unit and program tests, self-test
+	@$(MAKE) lint
+	@.venv/bin/pytest --quiet --numprocesses=$(strip $(JOBS)) tests
+	@bin/self-test --quiet
+
+lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios
+	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check .
+	@.venv/bin/basedpyright --level error
+	@.venv/bin/shellcheck lib/python .ci/run
+	@.venv/bin/lint-imports --no-logo >/dev/null || .venv/bin/lint-imports
+	@bin/check --lint
+
+bench: .venv/tested ## print start-up and throughput, as ratios within one run
+	@.venv/bin/python tests/bench.py
+
+setup: .venv/ready ## make .venv with what the programs need
+
+.venv/ready: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup: $(PYTHON) is older than 3.11; name another: make PYTHON=…" >&2; exit 2; }
+	@[ -x .venv/bin/pip ] || $(PYTHON) -m venv .venv
+	@.venv/bin/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/tested: .venv/ready
+	@.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo; awk '/^[A-Z]+ +\?=/ { name = $$1; sub(/^[^#]*#? */, ""); printf "%-10s %s\n", name, $$0 }' Makefile

@@ -1,0 +1,1 @@
+"""heldout: the thin library that the programs of bin/ share."""

@@ -1,0 +1,1 @@
+"""How an agent is started in a cell: one module an agent, each with one function `start(job) -> Ended`."""

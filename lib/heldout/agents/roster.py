@@ -1,0 +1,105 @@
+"""Who may be run: the names of MODELS, and the cells of a grid.
+
+A name is an alias of lib/models.yaml, a full id `claude-…`, `claude:NAME` taken verbatim, or an embedded actor of
+the scenario. Anything else is refused with the near miss, so that a typo spends nothing.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from heldout import cell, digests, scenario
+from heldout.agents import script
+from heldout.cell import Cell
+from heldout.errors import Refusal
+from heldout.files import ROOT
+from heldout.scenario import Scenario
+from heldout.yamlfile import load, near_miss
+
+
+@dataclass(frozen=True)
+class Model:
+    """A name of MODELS resolved: which adapter runs it, and the model it is asked for."""
+
+    name: str
+    agent: str
+    id: str
+
+
+@cache
+def _aliases() -> dict[str, dict[str, str]]:
+    return load(ROOT / "lib" / "models.yaml").data
+
+
+def actors_of(item: Scenario) -> dict[str, script.Actor]:
+    """The embedded actors of a scenario: its own, and those that every suite has."""
+    return _actors(item.actors)
+
+
+@cache
+def _actors(path: Path) -> dict[str, script.Actor]:
+    return script.load_for(path)
+
+
+def resolve(name: str, item: Scenario) -> Model:
+    """The model called `name` for a scenario; raises Refusal with the near miss."""
+    cell.spell(name)
+    aliases = _aliases()
+    if name in aliases:
+        return Model(name, aliases[name]["agent"], aliases[name]["model"])
+    if name.startswith("claude:") and len(name) > 7:
+        return Model(name, "claude", name[7:])
+    if name.startswith("claude-") and "@" not in name:
+        return Model(name, "claude", name)
+    actors = actors_of(item)
+    if name in actors:
+        return Model(name, "actor", name)
+    known = (*aliases, *actors)
+    raise Refusal(f"unknown model '{name}' for {item.id}", f"{near_miss(name, known)}; full ids begin with 'claude-'")
+
+
+def grid(
+    run: Path, scenarios: Iterable[Scenario], models: list[str], reps: int
+) -> Iterator[tuple[Cell, Scenario, Model]]:
+    """The cells of a grid, rep by rep, so that an interrupted one has seen every scenario.
+
+    Without `models` the default actors are run.
+    """
+    chosen = [(item, [resolve(name, item) for name in models or default_models(item)]) for item in scenarios]
+    for rep in range(1, reps + 1):
+        for item, resolved in chosen:
+            for model in resolved:
+                yield Cell(run.absolute(), item.suite, item.id, model.name, rep), item, model
+
+
+def default_models(item: Scenario) -> list[str]:
+    """The actors that a grid without MODELS runs; `trace` for a scenario that needs no agent."""
+    return [name for name, actor in actors_of(item).items() if actor.default]
+
+
+def changed_since(
+    existing: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...], overlay: Path | None
+) -> list[str]:
+    """The parts in which a measured cell's session would be another one today: instrument first, then subject."""
+    record = cell.read(existing.path)
+    run_parts = digests.run_parts(item, model.agent)
+    subjects = digests.subject_parts(item, plugins, model.name, model.agent, overlay)
+    return digests.moved(record.run_parts, run_parts) + digests.moved(record.subjects, subjects)
+
+
+def select(names: list[str], suites: list[str], set_name: str) -> list[Scenario]:
+    """The scenarios of a grid: those named, else all of the suites (all suites when none is named)."""
+    if names:
+        found = [scenario.find(name) for name in names]
+        strays = [item for item in found if item.set != set_name]
+        if strays:
+            raise Refusal(
+                f"'{strays[0].id}' is in the {strays[0].set} set, not in '{set_name}'", f"add SET={strays[0].set}"
+            )
+        return found
+    known = scenario.suites()
+    for suite in suites:
+        if suite not in known:
+            raise Refusal(f"unknown suite '{suite}'", near_miss(suite, known))
+    return [scenario.load(path) for path in scenario.files(set_name) if not suites or path.parent.name in suites]

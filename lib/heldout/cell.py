@@ -1,0 +1,161 @@
+"""The cell: one scenario × one model × one rep, as a folder and as a record.
+
+`<run folder>/<suite>/<scenario>/<model>/r<k>/` is a path, a Make target, the argument of every later stage
+and the first columns of the table. `cell.json` is written last: its presence means "measured". A cell is
+built in `r<k>.part/` and renamed whole; one that ended in ERROR lies under `attempts/…/r<k>/<n>/`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any, cast
+
+from heldout.errors import Fault, Refusal
+from heldout.files import write_whole
+
+SCHEMA = 1
+_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@\[\]-]*")
+_SPELLING = str.maketrans({"/": "+", ":": "~"})
+_NAME = str.maketrans({"+": "/", "~": ":"})
+
+
+def spell(model: str) -> str:
+    """A model's name as one path component: `/` is `+` there and `:` is `~`. Raises Refusal for odd characters."""
+    if not _MODEL.fullmatch(model) or ".." in model or any(word in model for word in ("PASS", "FAIL", "ERROR")):
+        raise Refusal(f"model '{model}' cannot be a path", "use letters, digits and . _ - / : @ [ ]")
+    return model.translate(_SPELLING)
+
+
+def unspell(component: str) -> str:
+    return component.translate(_NAME)
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    run: Path
+    suite: str
+    scenario: str
+    model: str
+    rep: int
+
+    @property
+    def place(self) -> Path:
+        """The cell's way below its run folder, and below `attempts/`."""
+        return Path(self.suite, self.scenario, spell(self.model), f"r{self.rep}")
+
+    @property
+    def path(self) -> Path:
+        return self.run / self.place
+
+    @property
+    def part(self) -> Path:
+        return self.path.with_name(f"{self.path.name}.part")
+
+    @property
+    def attempts(self) -> Path:
+        """The folder of this cell's attempts that ended in ERROR: `1/`, `2/`, …"""
+        return self.run / "attempts" / self.place
+
+    @property
+    def measured(self) -> bool:
+        return (self.path / "cell.json").is_file()
+
+    def last_attempt(self) -> Path | None:
+        numbers = [int(item.name) for item in self.attempts.glob("*") if item.name.isdigit()]
+        return self.attempts / str(max(numbers)) if numbers else None
+
+    def folder(self) -> Path | None:
+        """What stands for this cell today: itself, else its last attempt, else nothing."""
+        return self.path if self.measured else self.last_attempt()
+
+    def __str__(self) -> str:
+        return f"{self.scenario} {self.model} r{self.rep}"
+
+
+def at(folder: Path) -> Cell:
+    """The cell of a folder `…/<suite>/<scenario>/<model>/r<k>`; raises Refusal when the path is not one."""
+    folder = folder.absolute()
+    if len(folder.parts) < 5 or not re.fullmatch(r"r[0-9]+", folder.name):
+        raise Refusal(f"'{folder}' is not a cell", "a cell is <run>/<suite>/<scenario>/<model>/r<k>")
+    run, suite, scenario, model = folder.parents[3], folder.parts[-4], folder.parts[-3], folder.parts[-2]
+    return Cell(run, suite, scenario, unspell(model), int(folder.name[1:]))
+
+
+def below(folder: Path) -> Iterator[Cell]:
+    """All cells below a folder (a run, a suite, a scenario, a cell), measured or only attempted, in order."""
+    folder = folder.absolute()
+    found = {
+        at(path.parent)
+        for path in folder.rglob("r[0-9]*/cell.json")
+        if "attempts" not in path.relative_to(folder).parts
+    }
+    attempts = folder / "attempts"
+    for path in attempts.rglob("r[0-9]*/[0-9]*") if attempts.is_dir() else ():
+        suite, scenario, model, rep = path.parent.relative_to(attempts).parts
+        found.add(Cell(folder, suite, scenario, unspell(model), int(rep[1:])))
+    yield from sorted(found)
+
+
+@dataclass
+class Record:
+    """The content of cell.json.
+
+    `run_parts` and `subjects` are digests by part (heldout.digests). `argv` has the task as `sha256:…`;
+    `environment` has names only. `fault` is `[code, detail]` when the attempt could not be measured.
+    `links` are symbolic links found in the sandbox afterwards, path to target; `left_out` files too large to
+    keep; `home_files` new files below the cell's home; `homes` are the home folders a tool call may mean by
+    `~` (the cell's, then the user's); `shadowed` are the user's own values of variables the scenario sets.
+    """
+
+    suite: str
+    scenario: str
+    model: str
+    rep: int
+    agent: str
+    session_id: str
+    sandbox: str
+    cwd: str
+    client: str = ""
+    served: list[str] = field(default_factory=list)
+    argv: list[str] = field(default_factory=list)
+    environment: list[str] = field(default_factory=list)
+    started: str = ""
+    ended_at: str = ""
+    ended: str = "unknown"
+    exit: int | None = None
+    fault: list[str] | None = None
+    attempt: int = 1
+    run_parts: dict[str, str] = field(default_factory=dict)
+    subjects: dict[str, str] = field(default_factory=dict)
+    plugins: list[str] = field(default_factory=list)
+    links: dict[str, str] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    home_files: list[str] = field(default_factory=list)
+    homes: list[str] = field(default_factory=list)
+    shadowed: dict[str, str] = field(default_factory=dict)
+    schema: int = SCHEMA
+
+    def write(self, folder: Path) -> None:
+        text = json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=True)
+        write_whole(folder / "cell.json", text + "\n")
+
+
+def read(folder: Path) -> Record:
+    """The record of a cell or attempt; raises Fault when it is missing or cannot be read."""
+    path = folder / "cell.json"
+    try:
+        data: Any = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise Fault("sandbox-error", f"'{path}' is missing: the attempt was cut off") from None
+    except (OSError, ValueError) as error:
+        raise Fault("sandbox-error", f"cannot read '{path}': {error}") from error
+    content = cast(dict[str, Any], data) if isinstance(data, dict) else {}
+    if content.get("schema") != SCHEMA:
+        raise Fault("sandbox-error", f"'{path}' is not a cell of schema {SCHEMA}")
+    known = {item.name for item in fields(Record)}
+    try:
+        return Record(**{key: value for key, value in content.items() if key in known})
+    except TypeError as error:
+        raise Fault("sandbox-error", f"'{path}' lacks fields: {error}") from error

@@ -1,0 +1,1 @@
+"""Check words and how a cell is scored with them."""

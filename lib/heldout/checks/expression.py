@@ -1,0 +1,176 @@
+"""Check expressions: one word with arguments, or all, any, not of expressions, in Kleene logic.
+
+Every deterministic branch is evaluated and every piece of evidence kept; a judge word is asked only where the
+deterministic branches leave its expression open.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import regex
+
+from heldout.checks.library import WORDS
+from heldout.checks.patterns import compiled
+from heldout.checks.words import FAIL, PASS, UNDECIDED, Argument, Context, Finding, Word
+from heldout.errors import Fault
+from heldout.scenario import Scenario
+from heldout.yamlfile import Trail, kind, near_miss
+
+_OPERATORS = ("all", "any", "not")
+
+
+def validate(scenario: Scenario) -> None:
+    """Raise Refusal (file, line, key) for the first thing wrong in the axes."""
+    for letter, expression in scenario.axes.items():
+        _validate(scenario, expression, ("axes", letter))
+
+
+def _validate(scenario: Scenario, expression: Any, trail: Trail) -> None:
+    document = scenario.document
+    if isinstance(expression, str):
+        expression = {expression: {}}
+    if not isinstance(expression, dict) or len(expression) != 1:
+        raise document.refuse(f"axis {trail[1]} must be one check word with its arguments, or all, any, not", *trail)
+    name, value = next(iter(expression.items()))
+    if name in ("all", "any"):
+        if not isinstance(value, list) or not value:
+            raise document.refuse(f"'{name}' must list expressions", *trail, name)
+        for place, item in enumerate(value):
+            _validate(scenario, item, (*trail, name, place))
+    elif name == "not":
+        _validate(scenario, value, (*trail, name))
+    elif name not in WORDS:
+        raise document.refuse(
+            f"unknown check word '{name}'", *trail, name, mend=near_miss(str(name), (*WORDS, *_OPERATORS))
+        )
+    else:
+        _validate_arguments(scenario, WORDS[name], value, (*trail, name))
+
+
+def _validate_arguments(scenario: Scenario, word: Word, value: Any, trail: Trail) -> None:
+    document = scenario.document
+    if not isinstance(value, dict):
+        if word.scalar is None or value is None:
+            raise document.refuse(f"'{word.name}' takes a mapping of arguments, write '{word.name}: {{}}'", *trail)
+        value = {word.scalar: value}
+    document.only_keys(value, word.arguments, *trail, what=f"argument of '{word.name}'")
+    for name, argument in word.arguments.items():
+        if name in value:
+            problem = _problem(scenario, argument, value[name])
+            if problem:
+                raise document.refuse(f"'{word.name}: {name}' {problem}", *trail, name)
+        elif argument.required:
+            raise document.refuse(f"'{word.name}' lacks its argument '{name}'", *trail)
+
+
+def _problem(scenario: Scenario, argument: Argument, value: Any) -> str:
+    """What is wrong with an argument's value, or ''."""
+    if argument.kind == "concepts":
+        if not isinstance(value, dict) or not value:
+            return "must map concepts to patterns"
+        return next((problem for item in value.values() if (problem := _list_problem(item, True))), "")
+    if argument.kind in ("patterns", "texts"):
+        return _list_problem(value, argument.kind == "patterns")
+    types = {"number": (int, float), "flag": (bool,)}.get(argument.kind, (str,))
+    if not isinstance(value, types) or (isinstance(value, bool) and argument.kind != "flag"):
+        return f"must be {kind(types[0]())}, not {kind(value)}"
+    if isinstance(value, str) and not value.strip():
+        return "is empty"
+    if argument.kind == "rubric" and isinstance(value, str) and not scenario.rubric(value).is_file():
+        return f"is '{value}', but fixture/{scenario.suite}/rubrics/{value}.md does not exist"
+    return ""
+
+
+def _list_problem(value: Any, are_patterns: bool) -> str:
+    if not isinstance(value, list) or not value:
+        return "must be a list that is not empty"
+    for item in value:
+        if not isinstance(item, str):
+            return f"must list texts, not {kind(item)}"
+        if not item.strip():
+            return "holds an empty one, which would match everything"
+        if are_patterns:
+            try:
+                if compiled(item).search(""):
+                    return f"holds '{item}', which matches an empty text"
+            except regex.error as error:
+                return f"holds '{item}', which does not compile: {error}"
+    return ""
+
+
+def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:
+    """Every word of a valid expression with its arguments, defaults filled in."""
+    if isinstance(expression, str):
+        expression = {expression: {}}
+    name, value = next(iter(expression.items()))
+    if name in ("all", "any"):
+        for item in value:
+            yield from words_of(item)
+    elif name == "not":
+        yield from words_of(value)
+    else:
+        word = WORDS[name]
+        given = value if isinstance(value, dict) else {word.scalar: value}
+        yield word, {key: given.get(key, argument.default) for key, argument in word.arguments.items()}
+
+
+def evaluate(expression: Any, context: Context, *, ask: bool = True) -> Finding:
+    """The finding of an expression. With `ask` False a judge word is undecided without becoming a pending question."""
+    if isinstance(expression, str):
+        expression = {expression: {}}
+    name, value = next(iter(expression.items()))
+    if name == "not":
+        return _negated(evaluate(value, context, ask=ask))
+    if name in ("all", "any"):
+        decisive = FAIL if name == "all" else PASS
+        first = [evaluate(item, context, ask=False) if _asks(item) else evaluate(item, context) for item in value]
+        if any(item.outcome == decisive for item in first) or not ask:
+            return _joined(first, decisive)
+        return _joined(
+            [evaluate(item, context) if _asks(item) else done for item, done in zip(value, first, strict=True)],
+            decisive,
+        )
+    word, arguments = next(words_of(expression))
+    if "judge" in word.needs:
+        arguments["ask"] = ask
+    return _call(word, arguments, context)
+
+
+def _asks(expression: Any) -> bool:
+    return any("judge" in word.needs for word, _ in words_of(expression))
+
+
+def _call(word: Word, arguments: dict[str, Any], context: Context) -> Finding:
+    try:
+        return word.function(context, **arguments)
+    except Fault as fault:
+        return Finding(UNDECIDED, (f"{word.name}: {fault.detail}",) if fault.detail else (), code=fault.code)
+    except Exception as error:  # a defect of the check, or facts of a shape it did not expect: never a FAIL
+        return Finding(UNDECIDED, (f"{word.name}: {type(error).__name__}: {error}",), code="check-error")
+
+
+def _negated(finding: Finding) -> Finding:
+    turned = {PASS: FAIL, FAIL: PASS}.get(finding.outcome, UNDECIDED)
+    return Finding(turned, finding.evidence, "", finding.info, finding.notes, finding.code, finding.judged)
+
+
+def _joined(parts: list[Finding], decisive: str) -> Finding:
+    """Kleene `all` (decisive: fail) or `any` (decisive: pass); evidence of the parts that made the outcome first."""
+    outcomes = {part.outcome for part in parts}
+    outcome = (
+        decisive
+        if decisive in outcomes
+        else UNDECIDED
+        if UNDECIDED in outcomes
+        else (PASS if decisive == FAIL else FAIL)
+    )
+    makers = [part for part in parts if part.outcome == outcome]
+    return Finding(
+        outcome,
+        tuple(line for part in makers for line in part.evidence),
+        next((part.via for part in makers if part.via), ""),
+        {key: value for part in parts for key, value in part.info.items()},
+        tuple(dict.fromkeys(note for part in parts for note in part.notes)),
+        next((part.code for part in makers if part.code), ""),
+        any(part.judged for part in makers),
+    )

@@ -1,0 +1,41 @@
+"""Patterns over text that people and models write: one way to normalise, compile and match.
+
+Text is NFKC-normalised, zero-width characters dropped and white space collapsed, so that line breaks, full-width
+letters and combining accents do not decide. Patterns ignore case. A pattern that runs away is a fault of the check.
+"""
+
+import unicodedata
+from functools import cache
+from typing import Any
+
+import regex
+
+from heldout.errors import Fault
+
+TIMEOUT = 2.0  # seconds a pattern may take on one text
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+
+
+@cache
+def compiled(pattern: str) -> Any:
+    """The compiled pattern; raises regex.error."""
+    return regex.compile(pattern, regex.IGNORECASE | regex.DOTALL | regex.VERSION0)
+
+
+def normal(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).translate(_INVISIBLE).split())
+
+
+def found(pattern: str, text: str) -> str | None:
+    """The first match of `pattern` in normalised `text`, or None. Raises Fault check-error when it takes too long."""
+    try:
+        match = compiled(pattern).search(text, timeout=TIMEOUT)
+    except TimeoutError:
+        raise Fault("check-error", f"pattern '{pattern}' took over {TIMEOUT:g} s") from None
+    return match[0] if match else None
+
+
+def missing(patterns: list[str], text: str) -> list[str]:
+    """The patterns that `text` does not match."""
+    flat = normal(text)
+    return [pattern for pattern in patterns if found(pattern, flat) is None]

@@ -1,0 +1,331 @@
+"""What a Bash command would run and write, read from its text.
+
+A reader for the shell language as agents write it: quotes, escapes, variables it can know, `cd`, separators,
+redirections, here-documents, `bash -c`, command substitution. It is no shell: what only execution can tell (a loop's
+variable, the output of a substitution) is left as it is written. Grammar: POSIX.1-2017, "Shell Command Language".
+"""
+
+import os.path
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+DEPTH = 6  # shells within shells
+_SEPARATORS = ("&&", "||", ";;", "|&", ";", "|", "&", "\n", "(", ")")
+_KEYWORDS = {
+    "if",
+    "then",
+    "else",
+    "elif",
+    "fi",
+    "for",
+    "while",
+    "until",
+    "do",
+    "done",
+    "case",
+    "esac",
+    "!",
+    "{",
+    "}",
+    "function",
+    "in",
+}
+_SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash"}
+# Programs that run another one, with the letters of their options that take a value.
+_WRAPPERS = {
+    "sudo": "ugpCh",
+    "doas": "u",
+    "env": "uCS",
+    "nice": "n",
+    "stdbuf": "ioe",
+    "timeout": "ks",
+    "xargs": "InPLdsE",
+}
+_WRAPPERS |= dict.fromkeys(("command", "nohup", "exec", "builtin", "setsid", "time"), "")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_REDIRECTION = re.compile(r"(?:[0-9]+|&)?(?:<<<|<<-|<<|<>|>>|>\||>&|<&|>|<)")
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?@*#!$-]")
+
+
+@dataclass
+class Simple:
+    """One simple command: its words (expanded), files it redirects to and from, and the folder it runs in."""
+
+    words: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    cwd: str = ""
+
+    @property
+    def program(self) -> str:
+        return os.path.basename(self.words[0]) if self.words else ""
+
+    def path(self, text: str) -> str:
+        """A word as an absolute, normalised path."""
+        return os.path.normpath(os.path.join(self.cwd, text))
+
+
+class _Reader:
+    """Reads one command text; `variables` and `cwd` change as the commands are met."""
+
+    def __init__(self, text: str, cwd: str, variables: dict[str, str], depth: int) -> None:
+        self.text, self.place, self.cwd, self.variables, self.depth = text, 0, cwd, variables, depth
+        self.inner: list[Simple] = []  # commands of substitutions met in the current words
+        self.here: list[tuple[str, bool]] = []  # delimiters of here-documents whose bodies follow the line
+        self.outside: list[tuple[str, dict[str, str]]] = []  # what `( … )` must not change
+
+    def commands(self) -> Iterator[Simple]:
+        simple = Simple(cwd=self.cwd)
+        while self.place < len(self.text):
+            if self._skip_blank():
+                continue
+            separator = next((sign for sign in _SEPARATORS if self.text.startswith(sign, self.place)), "")
+            redirection = _REDIRECTION.match(self.text, self.place)
+            if separator and not (redirection and separator == "&"):
+                self.place += len(separator)
+                yield from self._end(simple)
+                simple = Simple(cwd=self.cwd)
+                if separator == "\n":
+                    self._skip_here_documents()
+                elif separator == "(":
+                    self.outside.append((self.cwd, dict(self.variables)))
+                elif separator == ")" and self.outside:
+                    self.cwd, self.variables = self.outside.pop()
+                    simple.cwd = self.cwd
+            elif redirection:
+                self._redirect(simple, redirection[0])
+            else:
+                simple.words.append(self._word())
+        yield from self._end(simple)
+
+    def _skip_blank(self) -> bool:
+        if self.text.startswith("\\\n", self.place):
+            self.place += 2
+            return True
+        if self.text[self.place] in " \t\r":
+            self.place += 1
+            return True
+        if self.text[self.place] == "#":
+            end = self.text.find("\n", self.place)
+            self.place = len(self.text) if end < 0 else end
+            return True
+        return False
+
+    def _redirect(self, simple: Simple, sign: str) -> None:
+        self.place += len(sign)
+        while self.place < len(self.text) and self.text[self.place] in " \t":
+            self.place += 1
+        target = self._word()
+        operator = sign.lstrip("0123456789&")
+        if operator in ("<<", "<<-"):
+            self.here.append((target, operator == "<<-"))
+        elif operator in (">&", "<&") and re.fullmatch(r"[0-9]*-?", target):
+            return
+        elif operator in ("<", "<&"):
+            simple.reads.append(target)
+        elif operator != "<<<" and target:
+            simple.writes.append(target)
+
+    def _skip_here_documents(self) -> None:
+        for delimiter, strip in self.here:
+            while self.place < len(self.text):
+                end = self.text.find("\n", self.place)
+                end = len(self.text) if end < 0 else end
+                line = self.text[self.place : end]
+                self.place = min(end + 1, len(self.text))
+                if (line.lstrip("\t") if strip else line) == delimiter:
+                    break
+        self.here.clear()
+
+    def _end(self, simple: Simple) -> Iterator[Simple]:
+        """Settle one simple command: assignments, `cd`, shells within it."""
+        yield from self.inner
+        self.inner = []
+        words = simple.words
+        while words and words[0] in _KEYWORDS:
+            words.pop(0)
+        while words and _ASSIGNMENT.match(words[0]):
+            name, _, value = words.pop(0).partition("=")
+            self.variables[name] = value
+        if words and words[0] in ("export", "declare", "local", "readonly", "typeset"):
+            for name, sign, value in (item.partition("=") for item in words[1:]):
+                if sign:
+                    self.variables[name] = value
+        if not words and not simple.writes:
+            return
+        yield simple
+        unwrapped = _unwrap(words)
+        program = os.path.basename(unwrapped[0]) if unwrapped else ""
+        if program in ("cd", "pushd"):
+            target = next((word for word in unwrapped[1:] if not word.startswith("-")), self.variables.get("HOME", ""))
+            self.cwd = os.path.normpath(os.path.join(self.cwd, target))
+        elif program in _SHELLS or program == "eval":
+            inner = " ".join(unwrapped[1:]) if program == "eval" else _script(unwrapped)
+            yield from self._nested(inner)
+        elif unwrapped and unwrapped is not words:
+            yield Simple(unwrapped, [], [], simple.cwd)
+
+    def _nested(self, text: str | None) -> Iterator[Simple]:
+        if text and self.depth < DEPTH:
+            yield from _Reader(text, self.cwd, dict(self.variables), self.depth + 1).commands()
+
+    def _word(self) -> str:
+        parts: list[str] = []
+        if self.text.startswith("~", self.place):
+            parts.append(self._tilde())
+        while self.place < len(self.text):
+            letter = self.text[self.place]
+            if letter in " \t\r\n;|&<>()":
+                break
+            self.place += 1
+            if letter == "'":
+                parts.append(self._until("'"))
+            elif letter == '"':
+                parts.append(self._double())
+            elif letter == "\\":
+                parts.append(self.text[self.place : self.place + 1].replace("\n", ""))
+                self.place += 1
+            elif letter == "$":
+                parts.append(self._dollar())
+            elif letter == "`":
+                parts.append(self._substitute(self._until("`")))
+            else:
+                parts.append(letter)
+                if letter == "=" and self.text.startswith("~", self.place) and _ASSIGNMENT.fullmatch("".join(parts)):
+                    parts.append(self._tilde())
+        return "".join(parts)
+
+    def _tilde(self) -> str:
+        following = self.text[self.place + 1 : self.place + 2]
+        self.place += 1
+        return self.variables.get("HOME", "~") if following in ("", "/", " ", "\n", ";", "&", "|", ")") else "~"
+
+    def _until(self, sign: str) -> str:
+        end = self.text.find(sign, self.place)
+        end = len(self.text) if end < 0 else end
+        inside, self.place = self.text[self.place : end], end + 1
+        return inside
+
+    def _double(self) -> str:
+        parts: list[str] = []
+        while self.place < len(self.text):
+            letter = self.text[self.place]
+            self.place += 1
+            if letter == '"':
+                break
+            if letter == "\\" and self.text[self.place : self.place + 1] in ("$", "`", '"', "\\", "\n"):
+                parts.append(self.text[self.place].replace("\n", ""))
+                self.place += 1
+            elif letter == "$":
+                parts.append(self._dollar())
+            elif letter == "`":
+                parts.append(self._substitute(self._until("`")))
+            else:
+                parts.append(letter)
+        return "".join(parts)
+
+    def _dollar(self) -> str:
+        rest = self.text[self.place : self.place + 1]
+        if rest == "(":
+            return self._substitute(self._balanced("(", ")"))
+        if rest == "{":
+            return self._braced(self._balanced("{", "}"))
+        if rest == "'":
+            self.place += 1
+            return self._until("'").encode("latin-1", "replace").decode("unicode_escape", "replace")
+        name = _NAME.match(self.text, self.place)
+        if not name:
+            return "$"
+        self.place = name.end()
+        return self.variables.get(name[0], f"${name[0]}")
+
+    def _braced(self, inside: str) -> str:
+        name = _NAME.match(inside)
+        if not name:
+            return f"${{{inside}}}"
+        default = re.match(r":?[-=](.*)", inside[name.end() :], re.DOTALL)
+        known = self.variables.get(name[0])
+        if known is not None or not default:
+            return known if known is not None else f"${{{inside}}}"
+        return _Reader(
+            f'"{default[1]}"' if not default[1].startswith("~") else default[1], self.cwd, self.variables, self.depth
+        )._word()
+
+    def _balanced(self, opening: str, closing: str) -> str:
+        level, start = 0, self.place + 1
+        while self.place < len(self.text):
+            letter = self.text[self.place]
+            self.place += 1
+            if letter == "\\":
+                self.place += 1
+            elif letter == "'":
+                self._until("'")
+            elif letter == opening:
+                level += 1
+            elif letter == closing:
+                level -= 1
+                if not level:
+                    return self.text[start : self.place - 1]
+        return self.text[start:]
+
+    def _substitute(self, command: str) -> str:
+        if command.strip() == "pwd":
+            return self.cwd
+        self.inner.extend(self._nested(command))
+        return f"$({command})"
+
+
+def _unwrap(words: list[str]) -> list[str]:
+    """The command behind `sudo`, `env X=y`, `timeout 5`, … (the same list when there is no wrapper)."""
+    while words and os.path.basename(words[0]) in _WRAPPERS:
+        wrapper = os.path.basename(words[0])
+        rest = words[1:]
+        while rest and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
+            takes_value = len(rest[0]) == 2 and rest[0][1] in _WRAPPERS[wrapper]
+            rest = rest[2 if takes_value else 1 :]
+        words = rest[1:] if wrapper == "timeout" else rest
+    return words
+
+
+def _script(words: list[str]) -> str | None:
+    """The text that `bash -lc TEXT` runs."""
+    for place, item in enumerate(words[1:], 1):
+        if item.startswith("-") and not item.startswith("--") and "c" in item:
+            return words[place + 1] if place + 1 < len(words) else None
+        if not item.startswith("-"):
+            return None
+    return None
+
+
+def commands(text: str, cwd: str, variables: Mapping[str, str]) -> list[Simple]:
+    """The simple commands of a command text, in order, those within shells and substitutions included."""
+    return list(_Reader(text, cwd, dict(variables), 0).commands())
+
+
+def write_targets(text: str, cwd: str, variables: Mapping[str, str]) -> list[str]:
+    """Absolute paths a command would write to: redirections and the targets of the usual programs."""
+    found: list[str] = []
+    for simple in commands(text, cwd, variables):
+        found += [simple.path(target) for target in (*simple.writes, *_targets(simple))]
+    return list(dict.fromkeys(found))
+
+
+def _targets(simple: Simple) -> list[str]:
+    program, words = simple.program, simple.words[1:]
+    plain = [word for word in words if not word.startswith("-")]
+    if program in ("tee", "touch", "mkdir", "rm", "rmdir", "unlink", "truncate", "mv", "shred"):
+        return plain + _directory(words)
+    if program in ("cp", "ln", "install", "rsync"):
+        return _directory(words) or plain[-1:]
+    if program in ("sed", "perl", "gawk") and any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in words):
+        return plain
+    if program == "dd":
+        return [word[3:] for word in words if word.startswith("of=")]
+    return []
+
+
+def _directory(words: list[str]) -> list[str]:
+    """The folder of `-t DIR` and `--target-directory=DIR`."""
+    after = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "-t"]
+    return after + [word.partition("=")[2] for word in words if word.startswith("--target-directory=")]

@@ -1,0 +1,82 @@
+"""What `bin/check` is pointed at: a cell folder, a sandbox root, its sandbox.tar.gz, or a trace file."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from heldout import cell, judgements, sandbox, tree
+from heldout.checks.words import Context
+from heldout.errors import Fault, Refusal
+from heldout.scenario import Scenario
+
+
+def context_of(scenario: Scenario, target: Path, facts: Any) -> Context:
+    """The context to score `target` in.
+
+    `facts` are bin/extract's output, a Fault, or None where no transcript belongs to the target. What cannot be read
+    becomes a Fault inside the context, so that a row comes out whatever happened.
+    """
+    if scenario.posture == "trace":
+        return _trace(scenario, target)
+    if (target / "start.tsv").is_file() or (target / "cell.json").is_file():
+        return _cell(scenario, target, facts)
+    context = Context(scenario, facts_or_fault=facts)
+    try:
+        if target.is_dir():
+            context.tree_or_fault = tree.FolderTree(target)
+            _start(context, target.with_name(f"{target.name}.start.tsv"))
+        elif target.is_file():
+            context.tree_or_fault = tree.KeptTree(target)
+            _start(context, target.with_name("start.tsv"))
+        else:
+            raise Fault("sandbox-error", f"there is no '{target}'")
+    except Fault as fault:
+        context.tree_or_fault = fault
+    return context
+
+
+def _start(context: Context, listing: Path) -> None:
+    """The listing kept beside the target; without one, today's fixture (a sandbox that was moved or made by hand)."""
+    start, read = sandbox.pristine(context.scenario)
+    context.start = tree.read_listing(listing) if listing.is_file() else start
+    context.before = read if context.start == start else None
+
+
+def _cell(scenario: Scenario, folder: Path, facts: Any) -> Context:
+    context = Context(scenario, facts_or_fault=facts)
+    try:
+        record = context.record = cell.read(folder)
+        context.judgements = judgements.read(folder / "judge.tsv")
+        context.start = tree.read_listing(folder / "start.tsv")
+        context.tree_or_fault = tree.KeptTree(folder / "sandbox.tar.gz", record.links, record.left_out)
+        context.before = _lazily(folder / "before.tar.gz")
+    except Fault as fault:
+        context.tree_or_fault = fault
+    except Refusal as refusal:
+        context.tree_or_fault = Fault("sandbox-error", str(refusal))
+    return context
+
+
+def _lazily(archive: Path) -> Callable[[str], bytes]:
+    def read(path: str) -> bytes:
+        try:
+            return tree.KeptTree(archive).read(path)
+        except KeyError:
+            raise Fault("sandbox-error", f"the starting content of '{path}' was not kept") from None
+
+    return read
+
+
+def _trace(scenario: Scenario, target: Path) -> Context:
+    path = target / "transcript.jsonl" if target.is_dir() else target
+    context = Context(scenario, record=cell.read(target) if (target / "cell.json").is_file() else None)
+    try:
+        raw = path.read_bytes()
+        context.trace_or_fault = orjson.loads(raw) if raw.strip() else Fault("empty-transcript", f"'{path}' is empty")
+    except OSError as error:
+        context.trace_or_fault = Fault("no-transcript", f"cannot read '{path}': {error.strerror}")
+    except ValueError as error:
+        context.trace_or_fault = Fault("unreadable-transcript", f"'{path}' is not JSON: {error}")
+    return context

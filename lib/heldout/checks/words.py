@@ -1,0 +1,204 @@
+"""Check words: what one is, what it may read, and the registry that a scenario's axes are written in.
+
+A word is one small documented function `(context, **arguments) -> Finding`, registered by its name. Its
+arguments are declared, so that every mistake in a scenario is an error before anything runs.
+"""
+
+import os.path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from heldout.cell import Record
+from heldout.errors import Fault
+from heldout.judgements import Judgement
+from heldout.scenario import Scenario
+from heldout.tree import Entry, Tree
+
+PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a word found. `evidence` says why, naming file, expected and found; `via` is the route that passed.
+
+    `notes` are paths that later axes may look at; `info` goes to the row; `code` is the ERROR code of an undecided one.
+    """
+
+    outcome: str
+    evidence: tuple[str, ...] = ()
+    via: str = ""
+    info: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    code: str = ""
+    judged: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A judge is to be asked `rubric` (a name) about `message`."""
+
+    rubric: str
+    digest: str
+    message: str
+
+
+@dataclass
+class Context:
+    """Everything a word may look at; what is missing raises Fault, which leaves the word undecided.
+
+    `facts_or_fault` is bin/extract's output, a Fault saying why there is none, or None where no transcript belongs to
+    the target. `before` gives the starting bytes of a file that the agent changed or deleted.
+    """
+
+    scenario: Scenario
+    tree_or_fault: Tree | Fault | None = None
+    start: Mapping[str, Entry] | None = None
+    before: Callable[[str], bytes] | None = None
+    facts_or_fault: Mapping[str, Any] | Fault | None = None
+    trace_or_fault: Any = None
+    record: Record | None = None
+    judgements: Sequence[Judgement] = ()
+    earlier: dict[str, Finding] = field(default_factory=dict)
+    pending: list[Question] = field(default_factory=list)
+
+    @cached_property
+    def tree(self) -> Tree:
+        if isinstance(self.tree_or_fault, Fault):
+            raise self.tree_or_fault
+        if self.tree_or_fault is None:
+            raise Fault("sandbox-error", "no sandbox belongs to the target")
+        return self.tree_or_fault
+
+    @cached_property
+    def facts(self) -> Mapping[str, Any]:
+        if isinstance(self.facts_or_fault, Fault):
+            raise self.facts_or_fault
+        if self.facts_or_fault is None:
+            raise Fault("no-transcript", "no transcript belongs to the target")
+        return self.facts_or_fault
+
+    @cached_property
+    def trace(self) -> Any:
+        if isinstance(self.trace_or_fault, Fault):
+            raise self.trace_or_fault
+        if self.trace_or_fault is None:
+            raise Fault("no-transcript", "no trace belongs to the target")
+        return self.trace_or_fault
+
+    @property
+    def message(self) -> str:
+        return self.facts["answers"]["final_message"] or ""
+
+    @property
+    def cwd(self) -> str:
+        """The agent's working directory, absolute."""
+        return (self.record.cwd if self.record else "") or self.facts["session"].get("cwd") or "/"
+
+    @property
+    def homes(self) -> list[str]:
+        """Home folders a tool call may mean: the cell's own first, then the user's."""
+        return self.record.homes if self.record and self.record.homes else [os.path.expanduser("~")]
+
+    def shadowed(self, name: str) -> list[str]:
+        """The user's own value of a variable that the scenario sets, where there was one."""
+        return [self.record.shadowed[name]] if self.record and name in self.record.shadowed else []
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """Shell variables whose values are known: the scenario's, HOME and PWD."""
+        sandbox = self.record.sandbox if self.record else "{sandbox}"
+        own = {name: value.replace("{sandbox}", sandbox) for name, value in self.scenario.env.items()}
+        return {**own, "HOME": self.homes[0], "PWD": self.cwd}
+
+    def changed(self, folder: str) -> list[str]:
+        """Regular files below `folder` that are new or whose content changed, sorted; chmod and mtime are nothing."""
+        from heldout.digests import of_bytes
+
+        start = self._start()
+        here = self.tree.below(folder)
+        return [path for path in here if path not in start or start[path].sha256 != of_bytes(self.tree.read(path))]
+
+    def deleted(self, folder: str) -> list[str]:
+        """Regular files of the start that are no longer there."""
+        here = set(self.tree.below(folder))
+        return [
+            path
+            for path, item in self._start().items()
+            if item.kind == "file" and path.startswith(f"{folder}/") and path not in here
+        ]
+
+    def added_text(self, path: str) -> str:
+        """The whole text of a new file; of a changed one the lines that were not there before."""
+        import difflib
+
+        after = self.tree.text(path)
+        if path not in self._start():
+            return after
+        if self.before is None:
+            raise Fault("sandbox-error", f"the starting content of '{path}' was not kept")
+        old = self.before(path).decode("utf-8-sig", "replace").splitlines()
+        matcher = difflib.SequenceMatcher(None, old, new := after.splitlines(), autojunk=False)
+        return "\n".join(
+            line for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal" for line in new[low:high]
+        )
+
+    def _start(self) -> Mapping[str, Entry]:
+        if self.start is None:
+            raise Fault("sandbox-error", "no start.tsv belongs to the target")
+        return self.start
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One argument of a word. `kind` is patterns, concepts, texts, text, path, number, flag or rubric."""
+
+    kind: str
+    default: Any = None
+    required: bool = True
+
+
+@dataclass(frozen=True)
+class Word:
+    name: str
+    function: Callable[..., Finding]
+    needs: tuple[str, ...]
+    arguments: Mapping[str, Argument]
+
+    @property
+    def scalar(self) -> str | None:
+        """The argument that `{word: value}` without a mapping gives: the first one."""
+        return next(iter(self.arguments), None)
+
+
+WORDS: dict[str, Word] = {}
+
+
+def word(*needs: str, **arguments: Argument) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
+    """Register a check word; `needs` out of sandbox, facts, message, trace, judge."""
+
+    def register(function: Callable[..., Finding]) -> Callable[..., Finding]:
+        name: str = function.__name__
+        assert name not in WORDS and function.__doc__, name
+        WORDS[name] = Word(name, function, needs, arguments)
+        return function
+
+    return register
+
+
+def patterns() -> Argument:
+    """A list of regular expressions; all of them count (the word says how)."""
+    return Argument("patterns")
+
+
+def optional(kind: str, default: Any) -> Argument:
+    return Argument(kind, default, required=False)
+
+
+def passes(*evidence: str, **more: Any) -> Finding:
+    return Finding(PASS, evidence, **more)
+
+
+def fails(*evidence: str, **more: Any) -> Finding:
+    return Finding(FAIL, evidence, **more)

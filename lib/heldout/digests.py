@@ -1,0 +1,144 @@
+"""Digests of what measures and of what is measured, so that numbers are compared only when they may be.
+
+*Run digest*: what shaped the session (task, fixture, prepare, adapter, limits, settings); stored in the cell.
+*Score digest*: what reads it (axes, checks, extract, rubrics); taken when a cell is scored.
+*Subject digests*: the treatment (plugins, the scenario's subject paths, actor script, trace): different
+subjects are the point of a comparison and belong to neither.
+"""
+
+import hashlib
+import json
+import os
+import stat
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from heldout.files import ROOT
+from heldout.scenario import Scenario
+
+LIBRARY = ROOT / "lib" / "heldout"
+# The sources that shape a session of each adapter.
+ADAPTERS = {"actor": ("agents/actor.py", "agents/acting", "agents/script.py"), "claude": ("agents/claude.py",)}
+_NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache"}
+
+
+def of_bytes(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def of_value(value: Any) -> str:
+    """Digest of plain data, independent of the order of mappings."""
+    return of_bytes(json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+def of_tree(root: Path, leave_out: Callable[[str], bool] = lambda path: False) -> str:
+    """Digest of the files below `root` (or of one file): path, executable bit, link target or content.
+
+    A missing `root` has a digest too ("missing"), so that its appearance is a change.
+    """
+    if not root.exists() and not root.is_symlink():
+        return of_bytes(b"missing")
+    total = hashlib.sha256()
+    for path in [root] if root.is_file() else sorted(_walk(root)):
+        relative = "" if path == root else path.relative_to(root).as_posix()
+        if leave_out(relative):
+            continue
+        mode = path.lstat().st_mode
+        if stat.S_ISLNK(mode):
+            total.update(f"link\0{relative}\0{os.readlink(path)}\0".encode("utf-8", "surrogateescape"))
+        elif stat.S_ISREG(mode):
+            executable = "x" if mode & 0o100 else "-"
+            total.update(
+                f"file\0{relative}\0{executable}\0{of_bytes(path.read_bytes())}\0".encode("utf-8", "surrogateescape")
+            )
+    return total.hexdigest()
+
+
+def _walk(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for entry in os.scandir(folder):
+        if entry.name in _NOT_CONTENT:
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            found += _walk(Path(entry.path))
+        else:
+            found.append(Path(entry.path))
+    return found
+
+
+def short(digest: str) -> str:
+    return digest[:12]
+
+
+@cache
+def _of_source(name: str) -> str:
+    return of_tree(LIBRARY / name)
+
+
+def of_transcript_reader() -> str:
+    """What facts.json was made by."""
+    return _of_source("transcript")
+
+
+def run_parts(scenario: Scenario, agent: str) -> dict[str, str]:
+    """What shaped the session, part by part. `agent` is the adapter's name."""
+    root = scenario.fixture_root
+    subjects = tuple(scenario.subject)
+
+    def is_subject(tree: str) -> Callable[[str], bool]:
+        return lambda path: any(
+            f"{tree}/{path}" == item or f"{tree}/{path}".startswith(f"{item}/") for item in subjects
+        )
+
+    settings = {
+        "cwd": scenario.cwd,
+        "env": dict(scenario.env),
+        "unset": scenario.unset,
+        "require": scenario.require,
+        "background": scenario.background,
+        "posture": scenario.posture,
+    }
+    return {
+        "task": of_bytes(scenario.task.encode()),
+        "fixture": of_value({tree: of_tree(root / tree, is_subject(tree)) for tree in scenario.trees}),
+        "prepare": of_tree(root / "prepare"),
+        "adapter": of_value([_of_source(name) for name in ADAPTERS[agent]]),
+        "limits": of_value(asdict(scenario.limits)),
+        "settings": of_value(settings),
+    }
+
+
+def score_parts(scenario: Scenario, rubrics: Mapping[str, Path]) -> dict[str, str]:
+    """What reads the session, part by part."""
+    return {
+        "axes": of_value([scenario.axes, scenario.expected_files, scenario.polarity]),
+        "checks": _of_source("checks"),
+        "extract": of_transcript_reader(),
+        "rubric": of_value({name: of_tree(path) for name, path in rubrics.items()}),
+    }
+
+
+def subject_parts(
+    scenario: Scenario, plugins: tuple[Path, ...], model: str, agent: str, overlay: Path | None
+) -> dict[str, str]:
+    """The treatment, part by part: `plugin:NAME`, `subject:PATH`, and for an embedded actor its script."""
+    parts = {f"plugin:{root.name}": of_tree(root) for root in plugins}
+    for item in scenario.subject:
+        source = overlay / item if overlay and (overlay / item).exists() else scenario.fixture_root / item
+        parts[f"subject:{item}"] = of_tree(source)
+    if agent == "actor":
+        parts[f"actor:{model}"] = of_tree(scenario.actors)
+    return parts
+
+
+def combined(parts: Mapping[str, str]) -> str:
+    """One digest of all parts."""
+    return of_value(dict(parts))
+
+
+def moved(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """The names of the parts that differ, sorted."""
+    return sorted(key for key in before.keys() | after.keys() if before.get(key) != after.get(key))

@@ -1,0 +1,128 @@
+"""The result table: the only writer and reader of results.tsv.
+
+One row a rep, tab-separated, one header line, columns as in COLUMNS. `verdict` is PASS, FAIL or ERROR;
+`axes` is `A:pass B:fail C:undecided`; `reasons` is empty for PASS, the broken invariants joined by `; ` for
+FAIL, an ERROR code first for ERROR; `info` is `key=value;…` and never a verdict.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from heldout.errors import Refusal
+from heldout.files import append_whole, locked_file, write_whole
+
+COLUMNS = ("scenario", "model", "rep", "verdict", "axes", "reasons", "info")
+HEADER = "\t".join(COLUMNS)
+VERDICTS = ("PASS", "FAIL", "ERROR")
+REASONS_BOUND = 2000  # characters; a row is one write() and a line for a person
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_VERDICT_WORD = re.compile("|".join(VERDICTS))
+
+
+def clean(text: str) -> str:
+    """Text fit for one cell of the table: control characters become spaces, verdict words lower case.
+
+    `grep -c PASS` must count verdicts, whatever an agent wrote into a file that a reason quotes.
+    """
+    flat = _CONTROL.sub(" ", text.encode("utf-8", "replace").decode()).strip()
+    return _VERDICT_WORD.sub(lambda match: match[0].lower(), flat)
+
+
+@dataclass(frozen=True)
+class Row:
+    scenario: str
+    model: str
+    rep: int
+    verdict: str
+    axes: Mapping[str, str] = field(default_factory=dict[str, str])
+    reasons: tuple[str, ...] = ()
+    info: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def line(self) -> str:
+        """The row as it stands in the table, without the newline."""
+        axes = " ".join(f"{letter}:{outcome}" for letter, outcome in self.axes.items())
+        reasons = clean("; ".join(filter(None, map(clean, self.reasons))))
+        if len(reasons) > REASONS_BOUND:
+            reasons = reasons[: REASONS_BOUND - 1] + "…"
+        info = ";".join(f"{key}={_value(value)}" for key, value in self.info.items())
+        return "\t".join((self.scenario, self.model, str(self.rep), self.verdict, axes, reasons, info))
+
+    @property
+    def code(self) -> str:
+        """The ERROR code of an ERROR row, else ''."""
+        return re.split(r"[:; ]", self.reasons[0], maxsplit=1)[0] if self.verdict == "ERROR" and self.reasons else ""
+
+
+def _value(text: str) -> str:
+    return clean(str(text)).replace(";", ",")
+
+
+def parse(line: str, where: str) -> Row:
+    """One line of the table; `where` names file and line in a refusal."""
+    cells = line.rstrip("\n").split("\t")
+    if len(cells) != len(COLUMNS):
+        raise Refusal(f"{where}: {len(cells)} columns where {len(COLUMNS)} are expected")
+    scenario, model, rep, verdict, axes, reasons, info = cells
+    if verdict not in VERDICTS:
+        raise Refusal(f"{where}: verdict '{verdict}' is none of {', '.join(VERDICTS)}")
+    if not rep.isascii() or not rep.isdigit():
+        raise Refusal(f"{where}: rep '{rep}' is not a number")
+    pairs = [part.partition(":") for part in axes.split()]
+    if any(outcome not in ("pass", "fail", "undecided") for _, _, outcome in pairs):
+        raise Refusal(f"{where}: axes '{axes}' are not letter:pass, letter:fail or letter:undecided")
+    keys = (part.partition("=") for part in info.split(";") if part)
+    return Row(
+        scenario,
+        model,
+        int(rep),
+        verdict,
+        {letter: outcome for letter, _, outcome in pairs},
+        tuple(part for part in reasons.split("; ") if part),
+        {key: value for key, _, value in keys},
+    )
+
+
+def read(path: Path) -> list[Row]:
+    """All rows of a table, with or without the header line."""
+    try:
+        text = path.read_text("utf-8", "surrogateescape")
+    except OSError as error:
+        raise Refusal(f"cannot read '{path}': {error.strerror}") from error
+    if text and not text.endswith("\n"):
+        raise Refusal(f"cannot read '{path}': its last line has no end", "a writer was cut off; rescore the run")
+    lines = text.split("\n")[:-1]
+    start = 1 if lines and lines[0] == HEADER else 0
+    return [parse(line, f"{path}:{number}") for number, line in enumerate(lines[start:], start + 1)]
+
+
+def table(rows: Iterable[Row]) -> str:
+    """The whole table as text, header first."""
+    return "".join(f"{line}\n" for line in (HEADER, *(row.line() for row in rows)))
+
+
+def append(path: Path, row: Row) -> None:
+    """Append one row, whole, under a lock; a new file gets the header first."""
+    append_whole(path, row.line() + "\n", header=HEADER + "\n")
+
+
+def of_rep(path: Path, scenario: str, model: str, rep: int) -> Row | None:
+    """The table's row of one rep, if the table exists and has it."""
+    rows = read(path) if path.exists() else []
+    return next((row for row in rows if (row.scenario, row.model, row.rep) == (scenario, model, rep)), None)
+
+
+def put(path: Path, row: Row) -> None:
+    """Append a row, in place of an earlier row of the same rep: a rep that was tried again has one row."""
+    with locked_file(path):
+        kept = [
+            item for item in read(path) if (item.scenario, item.model, item.rep) != (row.scenario, row.model, row.rep)
+        ]
+        write(path, [*kept, row])
+
+
+def write(path: Path, rows: Iterable[Row]) -> None:
+    """Replace the table atomically."""
+    write_whole(path, table(rows))

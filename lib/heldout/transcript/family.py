@@ -1,0 +1,177 @@
+"""Which files belong to one session: the main transcript, its subagents wherever a version put them, the stream.
+
+Versions differ (traps 6, 19; reports 14-17, 26, 36): subagents are written into the session file (1.0), beside it as
+`agent-<id>.jsonl` with the parent's sessionId (2.0), below `<session>/subagents/` (2.1), deeper for workflows. A
+project folder's name is lossy, so a session is found by its id, never by a path computed from a cwd.
+"""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from heldout.errors import Fault
+from heldout.transcript.bounds import SEEN
+
+_HEAD = 256 << 10  # bytes of a file looked at for its session id
+_DEPTH = 4  # folders below a given directory in which session files are looked for
+_META = 1 << 20  # bytes: a larger meta file is not read
+# Files beside subagents that are no subagents: compactions, prompt suggestions (trap 6c).
+_NO_AGENTS = ("agent-acompact-", "agent-aprompt_suggestion-")
+
+
+@dataclass
+class Subagent:
+    """A subagent's transcript; `meta` is what lies beside it in `agent-<id>.meta.json`, else empty."""
+
+    path: Path
+    id: str
+    meta: dict[str, Any]
+
+
+@dataclass
+class Family:
+    """Paths of one session. `base`: the folder that the paths in the facts are relative to."""
+
+    base: Path
+    mains: list[Path] = field(default_factory=list[Path])
+    subagents: list[Subagent] = field(default_factory=list[Subagent])
+    stream: Path | None = None
+
+
+def is_subagent(name: str) -> bool:
+    return name.startswith("agent-") and name.endswith(".jsonl") and not name.startswith(_NO_AGENTS)
+
+
+def session_of(path: Path) -> str | None:
+    """The session id that the lines of a file carry; of messages rather than of other lines."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD)
+    except OSError:
+        return None
+    other: str | None = None
+    for line in head.split(b"\n"):
+        if b"essionId" not in line and b"session_id" not in line:
+            continue
+        try:
+            record = orjson.loads(line)
+        except orjson.JSONDecodeError:
+            continue
+        found = (record.get("sessionId") or record.get("session_id")) if type(record) is dict else None
+        if type(found) is str:
+            if record.get("type") in ("user", "assistant"):
+                return found
+            other = other or found
+    return other
+
+
+def of_file(path: Path, session: str | None = None) -> Family:
+    """The family of a main transcript: what lies beside it and below the folder of its name or its session."""
+    if path.name.startswith("agent-"):
+        return Family(path.parent, [], [_subagent(path)])
+    family = Family(path.parent, [path])
+    names = {path.stem}
+    id = session or session_of(path)
+    if id:
+        names.add(id)
+    found: list[Path] = []
+    for name in sorted(n for n in names if n and "/" not in n and n not in (".", "..")):
+        found += _walk(path.parent / name / "subagents", 8)
+    agents = [p for p in found if is_subagent(p.name)]
+    for entry in _entries(path.parent):
+        if id and is_subagent(entry.name) and entry.is_file() and session_of(Path(entry.path)) == id:
+            agents.append(Path(entry.path))
+    family.subagents = [_subagent(p) for p in agents if p.stat().st_size][: SEEN * 10]
+    return family
+
+
+def of_directory(directory: Path, session: str | None) -> Family:
+    """The family found in a directory by session id: a project folder, `projects/`, or a folder with one session."""
+    files = [p for p in _walk(directory, _DEPTH) if "subagents" not in p.relative_to(directory).parts[:-1]]
+    candidates = [p for p in files if not p.name.startswith("agent-") and p.name != "journal.jsonl"]
+    if session:
+        chosen = [p for p in candidates if p.stem == session] or [p for p in candidates if session_of(p) == session]
+        if not chosen:
+            raise Fault("no-transcript", f"no session {session} in it")
+        return _together(chosen, session)
+    groups: dict[str, list[Path]] = {}
+    for path in candidates:
+        groups.setdefault(session_of(path) or path.stem, []).append(path)
+    if not groups:
+        below = any(is_subagent(p.name) for p in _walk(directory, 8))
+        raise Fault("no-transcript", "only subagents' transcripts in it" if below else "no .jsonl file in it")
+    if len(groups) > 1:
+        names = ", ".join(sorted(groups)[:3])
+        raise Fault("no-transcript", f"{len(groups)} sessions in it; name one with --session ({names}, …)")
+    id, paths = next(iter(groups.items()))
+    return _together(paths, id)
+
+
+def _together(paths: list[Path], session: str) -> Family:
+    """One session in several files, one often the beginning of the next (trap 19): the shorter first."""
+    family = Family(paths[0].parent)
+    for path in sorted(paths, key=lambda p: (p.stat().st_size, p.name)):
+        part = of_file(path, session)
+        family.mains += part.mains
+        known = {agent.path for agent in family.subagents}
+        family.subagents += [agent for agent in part.subagents if agent.path not in known]
+    return family
+
+
+def of_cell(cell: Path) -> Family:
+    """A cell's family: `transcript.jsonl` is the stream, `session/` the native files; either may be missing."""
+    family = Family(cell)
+    stream = cell / "transcript.jsonl"
+    if stream.is_file():
+        family.stream = stream
+    native = cell / "session"
+    if native.is_dir():
+        id = session_of(stream) if family.stream else None
+        try:
+            found = of_directory(native, id)
+        except Fault:
+            # Another id than the stream's, or no id in a stream of 0 bytes: the only session there is this one's.
+            try:
+                found = of_directory(native, None)
+            except Fault:
+                return family
+        family.mains, family.subagents = found.mains, found.subagents
+    return family
+
+
+def _subagent(path: Path) -> Subagent:
+    meta: Any = None
+    beside = path.with_name(path.name.removesuffix(".jsonl") + ".meta.json")
+    try:
+        if beside.stat().st_size <= _META:
+            meta = orjson.loads(beside.read_bytes())
+    except (OSError, orjson.JSONDecodeError):
+        pass
+    return Subagent(path, path.stem.removeprefix("agent-"), meta if type(meta) is dict else {})
+
+
+def _entries(directory: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory) as entries:
+            return sorted(entries, key=lambda e: e.name)
+    except OSError:
+        return []
+
+
+def _walk(directory: Path, depth: int) -> list[Path]:
+    """The .jsonl files in and below a directory, sorted; links to directories are not followed."""
+    found: list[Path] = []
+    folders: list[Path] = []
+    for entry in _entries(directory):
+        if entry.is_dir(follow_symlinks=False):
+            if entry.name != "tool-results":
+                folders.append(Path(entry.path))
+        elif entry.name.endswith(".jsonl") and entry.is_file():
+            found.append(Path(entry.path))
+    if depth > 0:
+        for folder in folders:
+            found += _walk(folder, depth - 1)
+    return found

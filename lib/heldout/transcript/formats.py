@@ -1,0 +1,125 @@
+"""Telling which program wrote a file of JSON lines, and refusing by name what is no Claude Code transcript."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import chain, islice
+from typing import Any
+
+import orjson
+
+from heldout.errors import Fault
+from heldout.transcript.bounds import HUGE, OVERSIZED
+from heldout.transcript.mend import Record, mend
+
+NATIVE, STREAM = "native", "stream-json"
+
+_HEAD = 200  # lines looked at; a session file that begins with more damage than this is no transcript
+_STREAM_ONLY = {"stream_event", "control_request", "control_response", "keep_alive", "rate_limit_event"}
+_NATIVE_ONLY = {
+    "ai-title", "agent-name", "api-request", "api-request-blob", "api-request-shape", "atis-latch", "attachment",
+    "bridge-session", "cost-state", "custom-title", "file-history-delta", "file-history-snapshot", "fork-context-ref",
+    "last-prompt", "mode", "permission-mode", "pr-link", "progress", "queue-operation", "summary", "tools-used",
+}  # fmt: skip
+_CODEX = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
+
+
+def classify(record: Record) -> tuple[str | None, str]:
+    """(NATIVE | STREAM, ""), (None, name of the program that wrote it), or (None, "") for a record of no known kind."""
+    kind = record.get("type")
+    if kind in _CODEX and "payload" in record:
+        return None, "Codex rollout"
+    if "record_type" in record and "id" in record:
+        return None, "Codex rollout"
+    if "projectHash" in record:
+        return None, "Gemini CLI session"
+    if kind == "init" and "session_id" in record:
+        return None, "Gemini CLI stream"
+    if kind in ("started", "result") and "key" in record and "agentId" in record:
+        return None, "workflow journal"
+    if not isinstance(kind, str):
+        return None, ""
+    if kind in _STREAM_ONLY or (kind == "result" and ("subtype" in record or "is_error" in record)):
+        return STREAM, ""
+    if kind in _NATIVE_ONLY:
+        return NATIVE, ""
+    if kind in ("assistant", "user", "system"):
+        return (NATIVE if _is_native(record, kind) else STREAM), ""
+    return None, ""
+
+
+def _is_native(record: Record, kind: str) -> bool:
+    if "parentUuid" in record or "sessionId" in record or "isSidechain" in record:
+        return True
+    # Native lines of some versions carry session_id as well, but always one of the keys above.
+    return not ("parent_tool_use_id" in record or "session_id" in record or kind == "system")
+
+
+def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
+    """The format of the lines and the lines again; Fault where they are empty or no transcript."""
+    source = iter(lines)
+    head: list[bytes] = []
+    blank = True
+    for line in islice(source, _HEAD):
+        head.append(line)
+        if len(line) >= OVERSIZED:
+            raise Fault(
+                "unreadable-transcript",
+                f"line {len(head)} has more than {OVERSIZED >> 20} MB and no record precedes it",
+            )
+        if not line.strip(b"\0 \t\r\n"):
+            continue
+        blank = False
+        for record in _records(line):
+            found, other = classify(record)
+            if other:
+                raise Fault("unreadable-transcript", f"{other}, not a Claude Code transcript")
+            if found:
+                return found, chain(head, source)
+    if blank:
+        _refuse_blank(head, source)
+    return _document(head, source)
+
+
+def _refuse_blank(head: list[bytes], source: Iterator[bytes]) -> None:
+    """Fault for a file without content; returns where content may still follow."""
+    if any(line.strip(b"\0 \t\r\n") for line in source):
+        raise Fault("unreadable-transcript", f"the first {_HEAD} lines hold no record")
+    if not any(head):
+        raise Fault("empty-transcript", "0 bytes")
+    if any(b"\0" in line for line in head):
+        raise Fault("unreadable-transcript", "only NUL bytes")
+    raise Fault("empty-transcript", "no record, only blank lines")
+
+
+def _records(line: bytes) -> list[Record]:
+    try:
+        value = orjson.loads(line) if len(line) < HUGE else None
+    except (orjson.JSONDecodeError, RecursionError):
+        return mend(line)
+    values = value if isinstance(value, list) else [value]
+    return [v for v in values if isinstance(v, dict)]
+
+
+def _document(head: list[bytes], source: Iterator[bytes]) -> tuple[str, Iterable[bytes]]:
+    """A file that is one JSON value over several lines: the output of `--output-format json`, or another program's."""
+    size = 0
+    text: list[bytes] = []
+    for line in chain(head, source):
+        size += len(line)
+        if size > HUGE:
+            break
+        text.append(line)
+    value: Any = None
+    if size <= HUGE:
+        with suppress(orjson.JSONDecodeError, RecursionError):
+            value = orjson.loads(b"".join(text))
+    records = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, dict)]
+    for record in records:
+        found, other = classify(record)
+        if other:
+            raise Fault("unreadable-transcript", f"{other}, not a Claude Code transcript")
+        if found:
+            return found, [orjson.dumps(r) + b"\n" for r in records]
+    if records or any(_records(line) for line in head):
+        raise Fault("unreadable-transcript", "no record of a Claude Code transcript in it")
+    raise Fault("unreadable-transcript", f"none of its first {len(head)} lines is JSON")

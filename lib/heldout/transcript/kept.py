@@ -1,0 +1,34 @@
+"""The facts of a cell, kept beside it in facts.json and made again when the reader of transcripts changed."""
+
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from heldout import digests
+from heldout.errors import Fault
+from heldout.files import write_whole
+
+
+def cell_facts(folder: Path) -> dict[str, Any]:
+    """The facts of a cell (or of the attempt being built in its `.part`), from facts.json when that is current.
+
+    Raises Fault no-transcript, empty-transcript or unreadable-transcript.
+    """
+    path, made_by = folder / "facts.json", digests.of_transcript_reader()
+    try:
+        known = orjson.loads(path.read_bytes())
+        if isinstance(known, dict) and known.get("made_by") == made_by:
+            return known
+    except (OSError, ValueError):
+        pass  # missing, half written or foreign: the transcript has it all
+    transcript = folder / "transcript.jsonl"
+    if not transcript.is_file() and not (folder / "session").is_dir():
+        raise Fault("no-transcript", f"'{transcript}' is missing")
+    if transcript.is_file() and not transcript.stat().st_size:
+        raise Fault("empty-transcript", f"'{transcript.name}' has 0 bytes")
+    from heldout.transcript.reader import extract  # the reader is the larger part of a check's start-up
+
+    facts = {**extract(folder), "made_by": made_by}
+    write_whole(path, orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
+    return facts

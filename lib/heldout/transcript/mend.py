@@ -1,0 +1,109 @@
+"""Mending lines that are not one JSON record: NUL runs, doubled records, half records, bad UTF-8, lone surrogates."""
+
+import json
+import re
+from typing import Any
+
+import orjson
+
+from heldout.transcript.bounds import HUGE, HUGE_STRING
+
+Record = dict[str, Any]
+
+# Where the next record may begin on a line whose first record was cut off: the client writes one of these keys first.
+_BEGINS = re.compile(r'\{"(?:parentUuid|type|uuid|duration_api_ms|isSidechain)":')
+_CANDIDATES = 64
+# Keys of which a real record has at least one: a content block ({"type": "text", …}) has none of them.
+_IDENTITY = ("uuid", "sessionId", "session_id", "leafUuid", "messageId", "parentUuid")
+# An escaped backslash is consumed first, then whole surrogate pairs; what is left of \uD800–\uDFFF stands alone.
+_SURROGATE = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+_STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_LONG_ESCAPE = re.compile(rb"\\\\|\\u([0-9a-fA-F]{4})")  # an escaped backslash is consumed first
+_PADDING = b"\0 \t\r\n\xef\xbb\xbf"
+
+
+def mend(line: bytes) -> list[Record]:
+    """The whole records of a line that did not parse, in order; empty where nothing could be saved."""
+    text = line.strip(_PADDING)
+    if not text or len(text) > HUGE:
+        return []
+    text = _SURROGATE.sub(_replace_lone, text)
+    try:
+        record = orjson.loads(text.decode("utf-8", "replace"))
+    except (orjson.JSONDecodeError, RecursionError):
+        return _several(text.decode("utf-8", "replace"))
+    return [record] if isinstance(record, dict) else []
+
+
+def _replace_lone(match: re.Match[bytes]) -> bytes:
+    found = match[0]
+    return rb"\ufffd" if len(found) == 6 else found
+
+
+def _several(text: str) -> list[Record]:
+    """Records that share a line: each complete object that looks like one, skipping cut-off ones between them."""
+    decoder = json.JSONDecoder()
+    found: list[Record] = []
+    at, tries = text.find("{"), 0
+    while at >= 0 and tries < _CANDIDATES:
+        tries += 1
+        try:
+            record, end = decoder.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            following = _BEGINS.search(text, at + 1)
+            at = following.start() if following else -1
+            continue
+        if isinstance(record, dict) and isinstance(record.get("type"), str) and any(k in record for k in _IDENTITY):
+            found.append(record)
+        at = text.find("{", end)
+    return found
+
+
+def shorten(line: bytes, lengths: dict[str, int]) -> bytes:
+    """A huge line with its long strings cut, so that parsing it needs little memory.
+
+    `lengths` gets, for each cut string as it will be parsed, the UTF-8 bytes of the whole string.
+    """
+    parts: list[bytes] = []
+    last = 0
+    for match in _STRING.finditer(line):
+        start, end = match.span()
+        if end - start <= HUGE_STRING:
+            continue
+        kept, parsed = _head(line, start)
+        if parsed is None:
+            continue
+        lengths[parsed] = _decoded_bytes(line, start + 1, end - 1)
+        parts += (line[last:start], kept)
+        last = end
+    return b"".join((*parts, line[last:])) if parts else line
+
+
+def _head(line: bytes, start: int) -> tuple[bytes, str | None]:
+    """The first HUGE_STRING bytes of the string literal at `start`, and what they parse to.
+
+    A cut may fall into a UTF-8 sequence, an escape or a surrogate pair; a few bytes less then make a string again.
+    """
+    kept = b""
+    for stop in range(start + 1 + HUGE_STRING, start + HUGE_STRING - 16, -1):
+        kept = line[start:stop] + b'"'
+        try:
+            return kept, orjson.loads(kept)
+        except orjson.JSONDecodeError:
+            continue
+    return kept, None
+
+
+def _decoded_bytes(line: bytes, start: int, end: int) -> int:
+    """UTF-8 bytes of the string literal between the quotes at start - 1 and end (RFC 8259 escapes)."""
+    # In a run of backslashes each pair is one escape, and a single one left over begins another.
+    size = end - start - line.count(b"\\", start, end) + line.count(b"\\\\", start, end)
+    if line.find(b"\\u", start, end) >= 0:
+        for escape in _LONG_ESCAPE.finditer(line, start, end):
+            if escape[1] is not None:
+                point = int(escape[1], 16)
+                # Six bytes, one of them subtracted above, stand for one to three; half a pair for two of its four.
+                size -= 4 if point < 0x80 else 3 if point < 0x800 or 0xD800 <= point < 0xE000 else 2
+    return size

@@ -1,0 +1,142 @@
+"""Reading the client's transcripts into facts (DESIGN section 6): `extract` for paths, `extract_stream` for lines."""
+
+import gc
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from heldout.errors import Fault
+from heldout.transcript import facts, family, formats, lines
+from heldout.transcript.agents import MAIN
+from heldout.transcript.collect import Collector
+from heldout.transcript.native import Native
+from heldout.transcript.stream import Stream
+
+__all__ = ["extract", "extract_stream"]
+
+_BUFFER = 256 << 10
+
+
+def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
+    """The facts of one session, schema 1 (see `facts.build`).
+
+    `target`: a stream-json file; a native main transcript (its subagents are found beside it); a subagent's transcript
+    alone; a directory, or a `projects/` folder, in which the family is found by `session`, or the only one there is; a
+    cell folder, whose `transcript.jsonl` (stream) and `session/` (native) are read as one. Raises Fault
+    no-transcript, empty-transcript or unreadable-transcript, and nothing else whatever the bytes.
+    """
+    path = Path(target)
+    try:
+        if path.is_dir():
+            cell = session is None and ((path / "transcript.jsonl").is_file() or (path / "session").is_dir())
+            return _without_gc(lambda: _family(family.of_cell(path) if cell else family.of_directory(path, session)))
+        if not path.exists():
+            raise Fault("no-transcript", "no such file or directory")
+        return _without_gc(lambda: _file(path, session))
+    except OSError as error:
+        raise Fault("unreadable-transcript", error.strerror or type(error).__name__) from None
+    except ValueError as error:  # a NUL in a path
+        raise Fault("no-transcript", str(error)) from None
+
+
+def extract_stream(source: Iterable[bytes] | BinaryIO) -> dict[str, Any]:
+    """The facts of the lines of one file of either format, without a family: standard input, a pipe.
+
+    A binary stream is read line by line with bounded memory. Faults as `extract`.
+    """
+    return _without_gc(lambda: _lines(source, "-"))
+
+
+def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Parsing makes many containers and no cycles: the collector would only walk them again and again."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return work()
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _file(path: Path, session: str | None) -> dict[str, Any]:
+    if not path.is_file():
+        with path.open("rb") as stream:  # a pipe or a device has no family and is read once
+            return _lines(stream, path.name)
+    with path.open("rb", buffering=_BUFFER) as stream:
+        format, _ = formats.sniff(lines.Source(stream).lines)
+    if format == formats.STREAM:
+        with path.open("rb", buffering=_BUFFER) as stream:
+            return _lines(stream, path.name)
+    return _family(family.of_file(path, session))
+
+
+def _lines(given: Iterable[bytes] | BinaryIO, name: str) -> dict[str, Any]:
+    found = Collector()
+    stream: Any = given
+    source = lines.Source(stream) if hasattr(stream, "readline") else None
+    format, pieces = formats.sniff(source.lines if source else given)
+    reader = Native(found, MAIN, name) if format == formats.NATIVE else Stream(found)
+    lines.read(pieces, source, name, found.tally, reader.feed, reader.take)
+    reader.close()
+    return facts.build(found, {"format": format, "files": [name]}, {})
+
+
+def _family(members: family.Family) -> dict[str, Any]:
+    """The native files of a family, then the stream beside them; either alone where the other cannot be read."""
+    found = Collector()
+    read: list[str] = []
+    faults: list[Fault] = []
+    notes: list[str] = []
+    for path in members.mains:
+        try:
+            _read_native(found, path, MAIN, _name(path, members.base))
+            read.append(_name(path, members.base))
+        except Fault as fault:
+            faults.append(fault)
+    native = bool(read) or not members.mains
+    for agent in members.subagents if native else ():
+        try:
+            _read_native(found, agent.path, found.agents.number(agent.id), _name(agent.path, members.base))
+            read.append(_name(agent.path, members.base))
+        except Fault as fault:
+            notes.append(f"{_name(agent.path, members.base)}: {fault}")
+    format = "native" if read else ""
+    if members.stream is not None:
+        try:
+            _read_stream(found, members.stream, beside=bool(read))
+            format = "native+stream-json" if read else "stream-json"
+            read.append(members.stream.name)
+        except Fault as fault:
+            faults.insert(0, fault)
+    if not read:
+        raise faults[0] if faults else Fault("no-transcript", "neither transcript.jsonl nor session/ has one")
+    notes += [str(fault) for fault in faults]
+    source: dict[str, Any] = {"format": format, "files": read}
+    if notes:
+        source["notes"] = notes
+    return facts.build(found, source, {agent.id: agent.meta for agent in members.subagents})
+
+
+def _name(path: Path, base: Path) -> str:
+    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
+
+
+def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
+    with path.open("rb", buffering=_BUFFER) as stream:
+        source = lines.Source(stream)
+        format, pieces = formats.sniff(source.lines)
+        if format != formats.NATIVE:
+            raise Fault("unreadable-transcript", f"{name} is {format}, not a native transcript")
+        reader = Native(found, agent, name)
+        lines.read(pieces, source, name, found.tally, reader.feed, reader.take)
+        reader.close()
+
+
+def _read_stream(found: Collector, path: Path, beside: bool) -> None:
+    with path.open("rb", buffering=_BUFFER) as stream:
+        source = lines.Source(stream)
+        format, pieces = formats.sniff(source.lines)
+        if format != formats.STREAM:
+            raise Fault("unreadable-transcript", f"{path.name} is {format}, not stream-json")
+        reader = Stream(found, beside)
+        lines.read(pieces, source, path.name, found.tally, reader.feed, reader.take)

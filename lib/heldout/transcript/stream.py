@@ -1,0 +1,172 @@
+"""stream-json: the events that `claude -p --output-format stream-json` prints, into a Collector.
+
+As the only source it gives everything it has. Beside a native family (`beside=True`), read after it, it gives what only
+the client says (its init event, results, totals, denials), and of messages and results only those that the native files
+lack: a client killed in a message has printed the finished blocks and not yet written them to its transcript.
+"""
+
+from typing import Any
+
+import orjson
+
+from heldout.transcript import results
+from heldout.transcript.agents import MAIN
+from heldout.transcript.bounds import HUGE
+from heldout.transcript.collect import SYNTHETIC, Collector
+from heldout.transcript.mend import Record, shorten
+
+_ASSISTANT, _USER = b'{"type":"assistant"', b'{"type":"user"'
+_EMPTY = (
+    b'{"type":"stream_event"',
+    b'{"type":"system","subtype":"thinking_tokens"',
+    b'{"type":"system","subtype":"status"',
+)
+
+
+class Stream:
+    """Reads the events of one run."""
+
+    def __init__(self, to: Collector, beside: bool = False) -> None:
+        self.to = to
+        self.beside = beside
+        self._own: set[str | int] = set()  # messages that only the stream has
+        self._handlers = {
+            "assistant": self._assistant,
+            "user": self._user,
+            "system": self._system,
+            "result": self._result,
+        }
+        if not beside:
+            to.seen.add(MAIN)
+
+    def feed(self, line: bytes, number: int) -> None:
+        """Read one event; raises JSONDecodeError where the line is not one JSON value."""
+        if line.endswith(b"}\n") and (line.startswith(_EMPTY) or (self.beside and self._is_known(line))):
+            return  # a line that is not ended is parsed, to know whether it was cut off
+        if len(line) > HUGE:
+            line = shorten(line, self.to.lengths)
+        self.take(orjson.loads(line), number, line)
+        if self.to.lengths:
+            self.to.lengths.clear()
+
+    def close(self) -> None:
+        """Nothing is held back."""
+
+    def _is_known(self, line: bytes) -> bool:
+        """Whether a line is a message or a result that the native files hold as well."""
+        if line.startswith(_ASSISTANT):
+            if self.to.ending.results:
+                self.to.ending.open_after_result = True
+            at = line.find(b'"id":"', 20, 200)
+            id = line[at + 6 : line.find(b'"', at + 6, at + 206)].decode("utf-8", "replace")
+            return at > 0 and id in self.to.ledger and id not in self._own
+        if line.startswith(_USER):
+            at = line.find(b'"tool_use_id":"')
+            id = line[at + 15 : line.find(b'"', at + 15, at + 215)].decode("utf-8", "replace")
+            return at < 0 or id not in self.to.actions.open
+        return False
+
+    def take(self, record: Any, number: int, line: bytes) -> None:
+        if type(record) is not dict:
+            for item in record if type(record) is list else ():
+                if type(item) is dict:
+                    self.take(item, number, b"")
+            return
+        if self.to.session.id is None and type(record.get("session_id")) is str:
+            self.to.session.id = record["session_id"]
+        kind = record.get("type")
+        handler = self._handlers.get(kind) if type(kind) is str else None
+        if handler is not None:
+            handler(record, number, line)
+
+    def _speaker(self, record: Record) -> int:
+        """The subagent of a line by its id, or by its spawn's call where that is all that the client says (2.1.41)."""
+        parent, name = record.get("parent_tool_use_id"), record.get("agent_id")
+        if not (type(name) is str and name):
+            if not (type(parent) is str and parent):
+                return MAIN
+            spawn = self.to.spawns.of_call(parent)
+            name = spawn.agent_id if spawn is not None and spawn.agent_id else parent
+        agent = self.to.agents.number(name)
+        self.to.seen.add(agent)
+        return agent
+
+    def _assistant(self, record: Record, number: int, line: bytes) -> None:
+        message = record.get("message")
+        if type(message) is not dict:
+            return
+        agent = self._speaker(record)
+        if message.get("model") == SYNTHETIC:
+            if agent == MAIN:
+                self.to.ending.synthetic(record)
+            return
+        key = message.get("id") or record.get("uuid")
+        if type(key) is not str:
+            key = hash(line) if line else hash(orjson.dumps(record))
+        if self.beside and key not in self._own:
+            if key in self.to.ledger:
+                return
+            self._own.add(key)
+        self.to.from_stream = True
+        if agent == MAIN and self.to.ending.results:
+            self.to.ending.open_after_result = True
+        self.to.assistant(message, key, agent, number, len(line), None)
+
+    def _user(self, record: Record, number: int, line: bytes) -> None:
+        message = record.get("message")
+        if type(message) is not dict:
+            return
+        content = message.get("content")
+        agent = self._speaker(record)
+        for block in content if type(content) is list else ():
+            if type(block) is dict and block.get("type") == "tool_result":
+                self._one_result(record, block, agent, number)
+        if not self.beside:
+            for text in results.texts(content):
+                self.to.user_text(text, agent, number, record.get("isSynthetic") is True)
+
+    def _one_result(self, record: Record, block: Record, agent: int, number: int) -> None:
+        notes, id = record.get("tool_result_meta"), block.get("tool_use_id")
+        denied = any(
+            type(note) is dict and note.get("id") == id and note.get("non_execution_kind") is not None
+            for note in (notes if type(notes) is list else ())
+        )
+        self.to.result(block, agent, number, record.get("tool_use_result"), denied)
+
+    def _system(self, record: Record, number: int, line: bytes) -> None:
+        kind = record.get("subtype")
+        if kind == "init":
+            self.to.session.see_init(record)
+            if self.to.ending.results:
+                self.to.ending.open_after_result = True
+        elif kind == "permission_denied":
+            self.to.deny(record.get("tool_use_id"))
+        elif self.beside:
+            return
+        elif kind == "hook_response":
+            self.to.hooks.response(record)
+        elif kind == "api_retry":
+            self.to.api_errors += 1
+        elif kind == "compact_boundary":
+            self.to.compactions += 1
+        elif kind == "task_started":
+            self._started(record)
+        elif kind == "task_notification":
+            self.to.spawns.report(record.get("task_id"), record.get("tool_use_id"), record.get("status"))
+        elif kind == "task_updated" and type(record.get("patch")) is dict:
+            self.to.spawns.report(record.get("task_id"), None, record["patch"].get("status"))
+
+    def _started(self, record: Record) -> None:
+        call, task = record.get("tool_use_id"), record.get("task_id")
+        spawn = self.to.spawns.of_call(call) if type(call) is str else None
+        if spawn is not None and type(task) is str:
+            self.to.spawns.known(spawn, task)
+            if type(record.get("is_backgrounded")) is bool:
+                spawn.background = record["is_backgrounded"]
+
+    def _result(self, record: Record, number: int, line: bytes) -> None:
+        self.to.ending.see_result(record)
+        denials = record.get("permission_denials")
+        for denial in denials if type(denials) is list else ():
+            if type(denial) is dict:
+                self.to.deny(denial.get("tool_use_id"))

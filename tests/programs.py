@@ -1,0 +1,51 @@
+"""Running the programs as a user does: as processes, on real files."""
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+# Variables of the caller that would change what a program does; HELDOUT_SANDBOXES is the tests' own.
+FOREIGN = ("HELDOUT_J", "HELDOUT_D", "MAKE", "MFLAGS", "JUDGE_", "OS_VAULT", "RETRIES")
+CORPUS = Path(os.environ.get("HELDOUT_CORPUS", ROOT.parent / "shared" / "corpus"))
+
+
+def bin(
+    name: str,
+    *words: object,
+    env: Mapping[str, str] | None = None,
+    stdin: str = "",
+    cwd: Path | None = None,
+    root: Path = ROOT,
+) -> subprocess.CompletedProcess[str]:
+    """Run a program of bin/; never raises for its status."""
+    return command([root / "bin" / name, *words], env=env, stdin=stdin, cwd=cwd)
+
+
+def command(
+    words: Sequence[object], *, env: Mapping[str, str] | None = None, stdin: str = "", cwd: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    clean = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("HELDOUT_", "MAKE", "MFLAGS", "JUDGE_", "OS_VAULT"))
+    }
+    return subprocess.run(
+        [str(word) for word in words],
+        env={**clean, **(env or {})},
+        input=stdin,
+        capture_output=True,
+        text=True,
+        errors="surrogateescape",
+        cwd=cwd,
+        timeout=300,
+        check=False,
+    )
+
+
+def one_line(text: str) -> str:
+    """The only line of a message; fails with the text when there are more."""
+    lines = text.splitlines()
+    assert len(lines) == 1, f"one line was expected:\n{text}"
+    return lines[0]

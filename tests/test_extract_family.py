@@ -1,0 +1,211 @@
+"""Finding the files of a session: subagents wherever a version put them, folders, cells."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from extracting import DATA, SESSION, Session, native, said, stream
+from heldout.errors import Fault
+from heldout.transcript.reader import extract
+
+
+def main(text: str = "done", session: str = SESSION) -> Session:
+    built = Session(session=session)
+    built.user("go")
+    built.ends(text)
+    return built
+
+
+def agent(name: str, output: int = 5, session: str = SESSION) -> Session:
+    built = Session(session=session, agent=name)
+    built.says(f"msg_{name}", said("report"), stop="end_turn", output=output)
+    return built
+
+
+def agents(facts: dict[str, Any]) -> list[str]:
+    return [a["id"] for a in facts["agents"]]
+
+
+def test_trap6b_agents_of_2_0_lie_beside_the_session_with_its_id(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    agent("a3ba710").write(tmp_path / "agent-a3ba710.jsonl")
+    agent("0ther", session="another").write(tmp_path / "agent-0ther.jsonl")
+    facts = extract(path)
+    assert agents(facts) == ["a3ba710"]
+    assert facts["tokens"]["sidechain"]["output"] == 5
+
+
+def test_trap6c_agents_of_2_1_lie_below_the_session_with_their_meta(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    below = tmp_path / "s" / "subagents"
+    agent("a1").write(below / "agent-a1.jsonl")
+    (below / "agent-a1.meta.json").write_text('{"agentType": "Explore"}')
+    (below / "agent-a2.meta.json").write_text("not json")
+    agent("a2").write(below / "agent-a2.jsonl")
+    facts = extract(path)
+    assert [(a["id"], a["type"]) for a in facts["agents"]] == [("a1", "Explore"), ("a2", None)]
+    assert facts["source"]["files"] == ["s.jsonl", "s/subagents/agent-a1.jsonl", "s/subagents/agent-a2.jsonl"]
+
+
+def test_report14_report16_report17_workflow_and_nested_agents_are_found_and_journals_are_none(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    below = tmp_path / "s" / "subagents"
+    agent("w1").write(below / "workflows" / "wf_1" / "agent-w1.jsonl")
+    agent("n1").write(below / "agent-x" / "subagents" / "agent-n1.jsonl")
+    (below / "workflows" / "wf_1" / "journal.jsonl").write_text('{"type":"started","key":"k","agentId":"w1"}\n')
+    assert sorted(agents(extract(path))) == ["n1", "w1"]
+
+
+def test_trap6c_compactions_suggestions_and_empty_files_are_no_agents(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    below = tmp_path / "s" / "subagents"
+    for name in ("acompact-1", "aprompt_suggestion-2"):
+        agent(name).write(below / f"agent-{name}.jsonl")
+    (below / "agent-empty.jsonl").write_bytes(b"")
+    agent("a1").write(below / "agent-a1.jsonl")
+    assert agents(extract(path)) == ["a1"]
+
+
+def test_an_agents_file_that_cannot_be_read_is_noted_and_the_rest_is_read(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    below = tmp_path / "s" / "subagents"
+    agent("a1").write(below / "agent-a1.jsonl")
+    (below / "agent-b1.jsonl").write_bytes(b"\0" * 100)
+    facts = extract(path)
+    assert agents(facts) == ["a1"]
+    assert facts["source"]["notes"] == ["s/subagents/agent-b1.jsonl: unreadable-transcript: only NUL bytes"]
+
+
+def test_report26_an_agents_file_repeats_the_parents_session_id_and_is_told_by_its_name(tmp_path: Path) -> None:
+    alone = agent("a1").write(tmp_path / "agent-a1.jsonl")
+    facts = extract(alone)
+    assert (facts["session"]["id"], agents(facts)) == (SESSION, ["a1"])
+    assert facts["tokens"]["main"]["output"] is None, "the main loop was not read"
+    assert facts["tokens"]["sidechain"]["output"] == 5
+
+
+def test_report26_subagents_without_a_session_file_are_refused_with_that_reason(tmp_path: Path) -> None:
+    agent("a1").write(tmp_path / "s" / "subagents" / "agent-a1.jsonl")
+    with pytest.raises(Fault, match="only subagents' transcripts"):
+        extract(tmp_path)
+
+
+def test_a_directory_with_one_session_and_a_projects_folder_with_an_id(tmp_path: Path) -> None:
+    projects = tmp_path / "projects"
+    main("one", "aaa").write(projects / "-home-dev-a" / "aaa.jsonl")
+    main("two", "bbb").write(projects / "-home-dev-b" / "bbb.jsonl")
+    agent("b1", session="bbb").write(projects / "-home-dev-b" / "bbb" / "subagents" / "agent-b1.jsonl")
+    facts = extract(projects, "bbb")
+    assert (facts["answers"]["final_message"], agents(facts)) == ("two", ["b1"])
+    assert extract(tmp_path, "aaa")["answers"]["final_message"] == "one", "a CLAUDE_CONFIG_DIR"
+    assert extract(projects / "-home-dev-a")["answers"]["final_message"] == "one"
+    with pytest.raises(Fault) as caught:
+        extract(projects)
+    assert caught.value.code == "no-transcript"
+    assert "2 sessions in it; name one with --session (aaa, bbb" in caught.value.detail
+    with pytest.raises(Fault, match="no session ccc"):
+        extract(projects, "ccc")
+
+
+def test_a_session_is_found_by_the_id_in_its_lines_whatever_its_file_is_called(tmp_path: Path) -> None:
+    main("by id", "aaa").write(tmp_path / "full.jsonl")
+    main("other", "bbb").write(tmp_path / "other.jsonl")
+    assert extract(tmp_path, "aaa")["answers"]["final_message"] == "by id"
+
+
+def test_trap19_a_session_in_several_files_of_which_one_begins_the_other_counts_once(tmp_path: Path) -> None:
+    whole = Session()
+    whole.says("msg_1", said("one"), output=5)
+    whole.write(tmp_path / "first.jsonl")
+    whole.says("msg_2", said("two"), stop="end_turn", output=7)
+    whole.write(tmp_path / "a-longer.jsonl")
+    facts = extract(tmp_path)
+    assert facts["tokens"]["main"]["output"] == 12
+    assert facts["answers"]["visible_text"] == ["one", "two"]
+
+
+def test_trap19_other_lines_may_carry_another_sessions_id(tmp_path: Path) -> None:
+    session = Session("2.1.17")
+    session.add({"type": "progress", "data": {"type": "hook_progress"}}, sessionId="other")
+    session.user("go")
+    session.ends()
+    assert extract(session.write(tmp_path / "x.jsonl"))["session"]["id"] == SESSION
+
+
+def test_a_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
+    main("outside", "aaa").write(tmp_path / "outside" / "aaa.jsonl")
+    inside = tmp_path / "inside"
+    main("inside", "bbb").write(inside / "bbb.jsonl")
+    (inside / "link").symlink_to(tmp_path / "outside")
+    assert extract(inside)["session"]["id"] == "bbb"
+
+
+@pytest.mark.parametrize("name", ["nothing", "empty-folder", "only-text"])
+def test_nothing_to_read_is_no_transcript(name: str, tmp_path: Path) -> None:
+    (tmp_path / "empty-folder").mkdir()
+    (tmp_path / "only-text").mkdir()
+    (tmp_path / "only-text" / "readme.txt").write_text("x")
+    with pytest.raises(Fault) as caught:
+        extract(tmp_path / name)
+    assert caught.value.code == "no-transcript"
+
+
+def test_a_path_that_no_system_has_is_a_fault(tmp_path: Path) -> None:
+    for path in ("a\0b", str(tmp_path / ("x" * 5_000))):
+        with pytest.raises(Fault):
+            extract(path)
+
+
+# Cells
+
+
+@pytest.fixture
+def cell(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(DATA / "03-sub", tmp_path / "r1"))
+
+
+def test_a_cell_without_its_stream_is_read_from_the_native_files(cell: Path) -> None:
+    (cell / "transcript.jsonl").unlink()
+    facts = extract(cell)
+    assert (facts["source"]["format"], facts["session"]["plugins"], len(facts["spawns"])) == ("native", None, 8)
+
+
+def test_a_cell_without_native_files_is_read_from_its_stream(cell: Path) -> None:
+    shutil.rmtree(cell / "session")
+    facts = extract(cell)
+    assert (facts["source"]["format"], len(facts["spawns"])) == ("stream-json", 8)
+    (cell / "session").mkdir()
+    assert extract(cell)["source"]["format"] == "stream-json"
+
+
+def test_a_cell_whose_stream_is_empty_falls_back_and_says_so(cell: Path) -> None:
+    (cell / "transcript.jsonl").write_bytes(b"")
+    facts = extract(cell)
+    assert (facts["source"]["format"], facts["source"]["notes"]) == ("native", ["empty-transcript: 0 bytes"])
+    shutil.rmtree(cell / "session")
+    with pytest.raises(Fault) as caught:
+        extract(cell)
+    assert caught.value.code == "empty-transcript"
+
+
+def test_a_cell_whose_native_file_is_spoilt_falls_back_on_its_stream(cell: Path) -> None:
+    next((cell / "session").glob("*.jsonl")).write_bytes(b"\0" * 64)
+    facts = extract(cell)
+    assert (facts["source"]["format"], facts["ended"]) == ("stream-json", "completed")
+    assert "only NUL bytes" in facts["source"]["notes"][0]
+
+
+def test_both_formats_of_a_run_tell_the_same_story() -> None:
+    """What both can know must agree: calls, results, denials, answers, spawns, endings, totals."""
+    for case in ("02-tools", "03-sub", "04b-root-default", "07a-maxturns", "07b-budget", "09e-bgbash", "14a-submodel"):
+        one, other = extract(native(case)), extract(stream(case))
+        for facts in (one, other):
+            facts["actions"].sort(key=lambda a: a["id"])
+            for action in facts["actions"]:
+                del action["line"], action["n"]
+            for spawn in facts["spawns"]:
+                del spawn["line"], spawn["output_tokens"]
+        for key in ("actions", "spawns", "answers", "ended", "bytes_read"):
+            assert one[key] == other[key], (case, key)
+        assert one["tokens"]["main"] == other["tokens"]["main"]

@@ -1,0 +1,195 @@
+"""bin/run: a rep is measured once, kept whole, and never lost or invented."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from heldout import cell as cells
+from heldout import rows
+from programs import ROOT, bin, one_line
+
+P1 = "P1-L1-reporting"
+
+
+def _place(run: Path, actor: str = "compliant", rep: int = 1, scenario: str = P1) -> Path:
+    return run / "vault-write" / scenario / actor / f"r{rep}"
+
+
+def test_a_cell_has_everything_and_says_nothing_of_the_task(tmp_path: Path) -> None:
+    done = bin("run", "P1", "compliant", tmp_path, "--results", tmp_path / "F")
+    assert done.returncode == 0, done.stderr
+    place = _place(tmp_path)
+    names = {path.name for path in place.iterdir()}
+    assert names == {
+        "cell.json",
+        "transcript.jsonl",
+        "stderr.txt",
+        "session",
+        "start.tsv",
+        "sandbox.tar.gz",
+        "before.tar.gz",
+        "facts.json",
+    }
+    record = json.loads((place / "cell.json").read_text())
+    assert (record["model"], record["rep"], record["ended"], record["exit"], record["fault"]) == (
+        "compliant",
+        1,
+        "completed",
+        0,
+        None,
+    )
+    assert set(record["run_parts"]) == {"task", "fixture", "prepare", "adapter", "limits", "settings"}
+    assert set(record["subjects"]) == {"plugin:os-vault", "subject:project/CLAUDE.md", "actor:compliant"}
+    task = (ROOT / f"scenarios/vault-write/{P1}.md").read_text().split("## Task")[1].split("## Criteria")[0].split()
+    text = (place / "cell.json").read_text() + done.stdout + done.stderr
+    assert not [place for place in range(len(task) - 8) if " ".join(task[place : place + 8]) in " ".join(text.split())]
+    assert rows.read(tmp_path / "F")[0].line() == one_line(done.stdout)
+    assert not (tmp_path / "results.tsv").exists()
+
+
+def test_reps_are_skipped_when_complete_and_rows_are_not_doubled(tmp_path: Path) -> None:
+    bin("run", "N1", "never", tmp_path, "--reps", 2)
+    stamps = [path.stat().st_mtime_ns for path in sorted(tmp_path.rglob("cell.json"))]
+    done = bin("run", "N1", "never", tmp_path, "--reps", 3)
+    assert [path.stat().st_mtime_ns for path in sorted(tmp_path.rglob("cell.json"))][:2] == stamps
+    assert len(done.stdout.splitlines()) == 1
+    assert [row.rep for row in rows.read(tmp_path / "results.tsv")] == [1, 2, 3]
+
+
+def test_a_row_lost_between_cell_and_table_is_written_by_the_next_run(tmp_path: Path) -> None:
+    bin("run", "N1", "never", tmp_path, "--no-check")
+    assert not (tmp_path / "results.tsv").exists()
+    bin("run", "N1", "never", tmp_path)
+    assert len(rows.read(tmp_path / "results.tsv")) == 1
+
+
+def test_the_agents_folder_says_nothing_about_the_test(tmp_path: Path) -> None:
+    bin("run", "P1", "compliant", tmp_path)
+    record = cells.read(_place(tmp_path))
+    told = record.cwd.replace(os.environ["HELDOUT_SANDBOXES"], "")
+    assert not [
+        word for word in ("P1", "vault-write", "reporting", "eval", "sandbox", "test", "compliant") if word in told
+    ]
+    assert not Path(record.sandbox).parent.exists()
+
+
+@pytest.mark.parametrize("scenario", ["P1", "N1"])
+@pytest.mark.parametrize(
+    ("ends", "code"), [("killed", "killed"), ("api_error", "api-error"), ("empty", "empty-transcript")]
+)
+def test_a_run_that_dies_is_an_error_for_positives_and_negatives_alike(
+    repository: Path, tmp_path: Path, scenario: str, ends: str, code: str
+) -> None:
+    item = next((repository / "fixture/vault-write/actors").glob(f"{scenario}-*.yaml"))
+    turns = '[{text: "I look.", calls: [{Bash: {command: "true", description: "nothing"}}]}]'
+    item.write_text(item.read_text() + f"\ndying:\n  expect: {{verdict: ERROR}}\n  turns: {turns}\n  ends: {ends}\n")
+    run = tmp_path / "run"
+    done = bin("run", scenario, "dying", run, root=repository)
+    assert done.returncode == 2, done.stderr
+    row = rows.parse(one_line(done.stdout), "x")
+    assert (row.verdict, row.code) == ("ERROR", code)
+    attempts = [path.relative_to(run).as_posix() for path in run.rglob("cell.json")]
+    assert attempts == [f"attempts/vault-write/{item.stem}/dying/r1/1/cell.json"]
+    bin("run", scenario, "dying", run, root=repository)
+    assert len(list(run.rglob("cell.json"))) == 2, "the earlier attempt is kept"
+    assert len(rows.read(run / "results.tsv")) == 1, "one row a rep"
+
+
+def test_an_error_row_gives_way_to_the_measured_rep(repository: Path, tmp_path: Path) -> None:
+    item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    text = item.read_text()
+    late = "\nlate:\n  expect: {verdict: PASS}\n"
+    item.write_text(text + late + "  ends: api_error\n")
+    run = tmp_path / "run"
+    bin("run", "N1", "late", run, root=repository)
+    assert [row.verdict for row in rows.read(run / "results.tsv")] == ["ERROR"]
+    item.write_text(text + late + "  turns: [{text: done}]\n")
+    assert bin("run", "N1", "late", run, root=repository).returncode == 0
+    assert [row.verdict for row in rows.read(run / "results.tsv")] == ["PASS"]
+
+
+def test_a_killed_run_leaves_an_attempt_and_no_cell(repository: Path, tmp_path: Path) -> None:
+    item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    mark = tmp_path / "begun"
+    slow = (
+        f'[{{text: a, calls: [{{Bash: {{command: "touch {mark}; sleep 60", description: "wait"}}}}]}}, {{text: done}}]'
+    )
+    item.write_text(item.read_text() + f"\nslow:\n  expect: {{verdict: PASS}}\n  turns: {slow}\n")
+    run = tmp_path / "run"
+    words = [repository / "bin/run", "N1", "slow", run]
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    while not mark.exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    busy = bin("run", "N1", "slow", run, root=repository)
+    assert busy.returncode == 2 and "is being measured by another process" in one_line(busy.stderr)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert not list(run.rglob("cell.json"))
+    item.write_text(item.read_text().replace("sleep 60", "true"))
+    done = bin("run", "N1", "slow", run, root=repository)
+    assert done.returncode == 0, done.stderr
+    found = sorted(path.parent.relative_to(run).as_posix() for path in run.rglob("cell.json"))
+    assert found == ["attempts/vault-write/N1-L1-reporting/slow/r1/1", "vault-write/N1-L1-reporting/slow/r1"]
+    assert not list(run.rglob("*.part"))
+
+
+def test_an_offer_is_judged_and_the_answer_kept(tmp_path: Path) -> None:
+    done = bin("run", "P1", "offer-only", tmp_path)
+    assert done.returncode == 0, done.stderr
+    row = rows.parse(one_line(done.stdout), "x")
+    assert (row.verdict, row.info["via"], row.info["B-via"], row.info["judge"]) == ("PASS", "offered", "offered", "A")
+    kept = (_place(tmp_path, "offer-only") / "judge.tsv").read_text().splitlines()
+    assert len(kept) == 2 and kept[1].split("\t")[2] == "yes"
+
+
+def test_without_its_judgement_an_offer_is_judge_missing(tmp_path: Path) -> None:
+    bin("run", "P1", "offer-only", tmp_path)
+    place = _place(tmp_path, "offer-only")
+    (place / "judge.tsv").unlink()
+    done = bin("check", "P1", place, "--tsv", "m")
+    assert (done.returncode, rows.parse(one_line(done.stdout), "x").code) == (2, "judge-missing")
+    pending = bin("check", "--pending", tmp_path)
+    assert pending.stdout == f"{place}\tvault-write/vault-offer\n"
+    bin("judge", "--cells", stdin=pending.stdout)
+    assert bin("check", "P1", place, "--tsv", "m").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        (("P1", "complient", "{tmp}"), "unknown model 'complient' for P1-L1-reporting; did you mean 'compliant'?"),
+        (("P1", "gpt-5", "{tmp}"), "unknown model 'gpt-5'"),
+        (("P1", "a b", "{tmp}"), "model 'a b' cannot be a path"),
+        (("P1", "../x", "{tmp}"), "model '../x' cannot be a path"),
+        (("P1", "compliant"), "SCENARIO, MODEL and WORKDIR are needed"),
+        (("P1", "compliant", "{tmp}", "--plugin", "{tmp}"), "is not a plugin"),
+        (("P1", "compliant", "{tmp}", "--reps", "0"), "invalid value for '--reps'"),
+    ],
+)
+def test_what_cannot_be_run_is_one_line_and_leaves_nothing(
+    tmp_path: Path, words: tuple[str, ...], complaint: str
+) -> None:
+    done = bin("run", *(word.replace("{tmp}", str(tmp_path)) for word in words))
+    assert done.returncode == 2
+    assert complaint in one_line(done.stderr)
+    assert not list(tmp_path.rglob("*.json"))
+
+
+def test_a_full_disk_is_a_sandbox_error_kept_as_an_attempt(tmp_path: Path) -> None:
+    place = tmp_path / "not-a-folder"
+    place.write_text("")
+    done = bin("run", "N1", "never", tmp_path / "run", env={"HELDOUT_SANDBOXES": str(place / "x")})
+    assert done.returncode == 2
+    assert "set HELDOUT_SANDBOXES to a folder of your own" in done.stderr
+    assert not list(tmp_path.rglob("facts.json"))
+
+
+def test_it_works_from_any_folder_in_pipes_and_with_a_closed_pipe(tmp_path: Path) -> None:
+    script = f"cd / && {ROOT}/bin/run N1 never {tmp_path}/run --results {tmp_path}/F | true; cut -f1-5 {tmp_path}/F"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[1] == "N1-L1-reporting\tnever\t1\tPASS\tA:pass"

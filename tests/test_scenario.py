@@ -1,0 +1,155 @@
+"""Scenario files: every mistake is an error before anything runs, naming file, line and key."""
+
+from pathlib import Path
+
+import pytest
+from programs import bin, one_line
+
+GOOD = """\
+---
+id: Q1-test
+suite: vault-write
+title: a test
+posture: unprompted
+polarity: positive
+level: 1
+fixture: vault-write
+trees: [project, vault]
+cwd: project
+plugins: [os-vault]
+env: {OS_VAULT_PATH: "{sandbox}/vault"}
+limits: {turns: 40, seconds: 900, usd: 2.0}
+axes:
+  A: {any: [{note_written: {topics: ['\\bFinch\\b']}}, {offered: vault-offer}]}
+  B: {note_contract: {}}
+---
+## Task
+Do something.
+## Criteria
+Something is done.
+"""
+
+
+def _refused(root: Path, text: str) -> str:
+    path = root / "scenarios" / "vault-write" / "Q1-test.md"
+    path.write_text(text)
+    done = bin("sandbox", "Q1", root / "never", root=root)
+    assert done.returncode == 2
+    assert not (root / "never").exists()
+    return one_line(bin("run", "Q1", "never", root / "never", root=root).stderr)
+
+
+BROKEN = [
+    ("title: a test", "tittle: a test", ":4: unknown key 'tittle'; did you mean 'title'?"),
+    ("limits: {turns: 40", "limits: {turn: 40", ":13: unknown limit 'turn'; did you mean 'turns'?"),
+    ("turns: 40", "turns: -1", ":13: limit 'turns' must be a number above 0"),
+    ("turns: 40", "turns: yes", ":13: limit 'turns' must be a number above 0"),
+    (
+        "note_written: {topics",
+        "note_writen: {topics",
+        ":15: unknown check word 'note_writen'; did you mean 'note_written'?",
+    ),
+    ("{topics: [", "{topic: [", ":15: unknown argument of 'note_written' 'topic'; did you mean 'topics'?"),
+    ("{topics: ['\\bFinch\\b']}", "{topics: []}", ":15: 'note_written: topics' must be a list that is not empty"),
+    ("{topics: ['\\bFinch\\b']}", "{topics: ['  ']}", ":15: 'note_written: topics' holds an empty one"),
+    (
+        "{topics: ['\\bFinch\\b']}",
+        "{topics: ['a*']}",
+        ":15: 'note_written: topics' holds 'a*', which matches an empty text",
+    ),
+    ("'\\bFinch\\b'", "'(unclosed'", ":15: 'note_written: topics' holds '(unclosed', which does not compile"),
+    ("{topics: ['\\bFinch\\b']}", "{}", ":15: 'note_written' lacks its argument 'topics'"),
+    ("offered: vault-offer", "offered: vault-ofer", ":15: 'offered: rubric' is 'vault-ofer', but"),
+    ("  B: {note_contract: {}}", "  B:", ":16: axis B must be one check word"),
+    ("  B: {note_contract: {}}", "  B: {any: []}", ":16: 'any' must list expressions"),
+    ("  B: {note_contract: {}}", "  bee: {note_contract: {}}", ":16: axis 'bee' must be one capital letter"),
+    ("posture: unprompted", "posture: unpromted", ":5: 'posture' is 'unpromted'; use one of"),
+    ("polarity: positive", "polarity: positive\npolarity: negative", ":7: key 'polarity' occurs twice"),
+    (
+        "plugins: [os-vault]",
+        "plugins: [os-valt]",
+        ":11: no plugin 'os-valt' in fixture/plugins/; did you mean 'os-vault'?",
+    ),
+    ("trees: [project, vault]", "trees: [project, valt]", ":9: no folder 'vault-write/valt'"),
+    ("cwd: project", "cwd: ../project", ":10: '../project' must be a path inside the fixture"),
+    ("cwd: project\n", "", ":2: key 'cwd' is missing"),
+    ("level: 1", "level: one", ":7: 'level' must be a number, not text"),
+    ("id: Q1-test", "id: Q2-test", ":2: id 'Q2-test' is not the file's name 'Q1-test'"),
+    ("title: a test", "title: [a", ":5: not YAML"),
+    ("---\n## Task", "## Task", ":1: the front matter has no end"),
+    ("## Criteria", "## Criterias", ":20: unknown section 'Criterias'; did you mean 'Criteria'?"),
+    ("Do something.\n", "", "section '## Task' is missing or empty"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "complaint"), BROKEN)
+def test_a_mistake_names_file_line_and_key(repository: Path, old: str, new: str, complaint: str) -> None:
+    assert old in GOOD
+    message = _refused(repository, GOOD.replace(old, new))
+    assert message.startswith("run: ")
+    assert f"Q1-test.md{complaint}" in message.replace("Q1-test.md: section", "Q1-test.mdsection")
+
+
+def test_the_good_one_is_accepted(repository: Path) -> None:
+    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(GOOD.replace("\n", "\r\n"))
+    assert bin("sandbox", "Q1", repository.parent / "made", root=repository).returncode == 0
+
+
+def test_unknown_scenario_suggests_the_near_miss() -> None:
+    done = bin("sandbox", "P1-L1-reportin", "/nonexistent/x")
+    assert done.returncode == 2
+    assert one_line(done.stderr) == "sandbox: unknown scenario 'P1-L1-reportin'; did you mean 'P1-L1-reporting'?"
+
+
+def test_a_prefix_must_be_unique(repository: Path) -> None:
+    text = GOOD.replace("Q1-test", "P1-other")
+    (repository / "scenarios" / "vault-write" / "P1-other.md").write_text(text)
+    done = bin("sandbox", "P1", repository / "x", root=repository)
+    assert done.returncode == 2
+    assert "scenario 'P1' is ambiguous" in one_line(done.stderr)
+
+
+def test_lint_passes_on_what_is_shipped_and_not_on_nothing(repository: Path) -> None:
+    assert bin("check", "--lint").returncode == 0
+    for path in [*(repository / "scenarios").rglob("*.md"), *(repository / "scenarios-reserve").rglob("*.md")]:
+        path.unlink()
+    done = bin("check", "--lint", root=repository)
+    assert done.returncode == 2
+    assert "no scenario found" in done.stdout
+
+
+LEAKS = [
+    ("Please put it in the vault.", "holds the forbidden word 'vault'"),
+    ("As ADR-0002 says, keep it.", "holds an ADR id"),
+    ("See 0002-store-utc for it.", "holds an ADR id"),
+    ("The Finch thing.", "matches the scenario's own patterns 'Q1-test/A/topics'"),
+]
+
+
+@pytest.mark.parametrize(("task", "rule"), LEAKS)
+def test_a_leak_into_the_task_is_named_without_the_task(repository: Path, task: str, rule: str) -> None:
+    text = GOOD.replace("Do something.", task).replace("axes:", "forbid_in_task: [vault]\naxes:")
+    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(text)
+    done = bin("check", "--lint", root=repository)
+    assert done.returncode == 2
+    assert rule in done.stdout
+    assert task not in done.stdout
+
+
+def test_six_words_of_the_plugin_in_a_task_are_a_leak(repository: Path) -> None:
+    skill = next((repository / "fixture/plugins/os-vault/skills").rglob("SKILL.md"))
+    words = " ".join(line for line in skill.read_text().split("---")[2].splitlines() if len(line.split()) > 8).split()[
+        :8
+    ]
+    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(GOOD.replace("Do something.", " ".join(words)))
+    done = bin("check", "--lint", root=repository)
+    assert done.returncode == 2
+    assert "shares 6 words in a row with plugins/os-vault/" in done.stdout
+
+
+def test_a_pair_must_fit(repository: Path) -> None:
+    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(
+        GOOD.replace("level: 1", "level: 1\npair: N1-L1-reporting")
+    )
+    done = bin("check", "--lint", root=repository)
+    assert "pair 'N1-L1-reporting' names 'P1-L1-reporting' as its own pair" in done.stdout
