@@ -186,10 +186,8 @@ class _Reader:
             elif letter == "\\":
                 parts.append(self.text[self.place : self.place + 1].replace("\n", ""))
                 self.place += 1
-            elif letter == "$":
-                parts.append(self._dollar())
-            elif letter == "`":
-                parts.append(self._substitute(self._until("`")))
+            elif letter in "$`":
+                parts.append(self._expansion(letter))
             else:
                 parts.append(letter)
                 if letter == "=" and self.text.startswith("~", self.place) and _ASSIGNMENT.fullmatch("".join(parts)):
@@ -217,13 +215,14 @@ class _Reader:
             if letter == "\\" and self.text[self.place : self.place + 1] in ("$", "`", '"', "\\", "\n"):
                 parts.append(self.text[self.place].replace("\n", ""))
                 self.place += 1
-            elif letter == "$":
-                parts.append(self._dollar())
-            elif letter == "`":
-                parts.append(self._substitute(self._until("`")))
+            elif letter in "$`":
+                parts.append(self._expansion(letter))
             else:
                 parts.append(letter)
         return "".join(parts)
+
+    def _expansion(self, sign: str) -> str:
+        return self._dollar() if sign == "$" else self._substitute(self._until("`"))
 
     def _dollar(self) -> str:
         rest = self.text[self.place : self.place + 1]

@@ -7,7 +7,6 @@ arguments are declared, so that every mistake in a scenario is an error before a
 import os.path
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 from heldout.cell import Record
@@ -63,29 +62,17 @@ class Context:
     earlier: dict[str, Finding] = field(default_factory=dict)
     pending: list[Question] = field(default_factory=list)
 
-    @cached_property
+    @property
     def tree(self) -> Tree:
-        if isinstance(self.tree_or_fault, Fault):
-            raise self.tree_or_fault
-        if self.tree_or_fault is None:
-            raise Fault("sandbox-error", "no sandbox belongs to the target")
-        return self.tree_or_fault
+        return _given(self.tree_or_fault, "sandbox-error", "no sandbox belongs to the target")
 
-    @cached_property
+    @property
     def facts(self) -> Mapping[str, Any]:
-        if isinstance(self.facts_or_fault, Fault):
-            raise self.facts_or_fault
-        if self.facts_or_fault is None:
-            raise Fault("no-transcript", "no transcript belongs to the target")
-        return self.facts_or_fault
+        return _given(self.facts_or_fault, "no-transcript", "no transcript belongs to the target")
 
-    @cached_property
+    @property
     def trace(self) -> Any:
-        if isinstance(self.trace_or_fault, Fault):
-            raise self.trace_or_fault
-        if self.trace_or_fault is None:
-            raise Fault("no-transcript", "no trace belongs to the target")
-        return self.trace_or_fault
+        return _given(self.trace_or_fault, "no-transcript", "no trace belongs to the target")
 
     @property
     def message(self) -> str:
@@ -148,6 +135,15 @@ class Context:
         if self.start is None:
             raise Fault("sandbox-error", "no start.tsv belongs to the target")
         return self.start
+
+
+def _given(value: Any, code: str, missing: str) -> Any:
+    """What a target has; its Fault where it could not be read, a Fault `code` where it has none."""
+    if isinstance(value, Fault):
+        raise value
+    if value is None:
+        raise Fault(code, missing)
+    return value
 
 
 @dataclass(frozen=True)
