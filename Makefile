@@ -16,7 +16,10 @@ RUN       ?= grid#       the run's name: results/RUN
 JOBS      ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
 PLUGIN    ?=#            plugin folders, instead of the scenarios' own
 SUBJECT   ?=#            a folder to take the scenarios' subject paths from
+BUDGET_USD ?=#           stop starting cells when the run has cost this much
+REFRESH   ?=#            a command to run before the grid, such as one that refreshes installed plugins
 PYTHON    ?= python3
+CLIENT    := 2.1.332#    the client that 'make client' installs
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -35,6 +38,7 @@ endif
 # The user's values without the blanks that the comments above leave behind them.
 run      := $(strip $(RUN))
 folder   := results/$(run)
+export BUDGET_USD
 treatment = $(addprefix --plugin ,$(PLUGIN)) $(addprefix --subject ,$(SUBJECT))
 chosen    = --models '$(strip $(MODELS))' --reps $(strip $(REPS)) --suite '$(strip $(SUITE))' \
 	--scenarios '$(strip $(SCENARIOS))' --set '$(strip $(SET))' $(treatment)
@@ -51,12 +55,14 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells table rescore report canary self-test test lint bench help clean-runs
+.PHONY: setup grid cells first table rescore report canary self-test test lint doctor client e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
+	@$(if $(strip $(REFRESH)),$(REFRESH) >&2)
 	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \
 	|| { rm -f $(folder)/cells.txt.$$$$; exit 2; }
+	+@first=$$(bin/cells $(folder) $(chosen) --canary); [ -z "$$first" ] || $(MAKE) first FIRST="$$first"
 	+@status=0; $(MAKE) --keep-going --jobs=$(strip $(JOBS)) cells || status=2; \
 	$(MAKE) table || status=2; bin/report $(folder) || status=2; \
 	lost=$$(while read -r path; do [ -e "$$path" ] || echo lost; done <$(folder)/cells.txt | wc -l); \
@@ -66,6 +72,13 @@ grid: .venv/ready ## run the cells that are missing, score all, print the table
 ifneq (,$(filter cells,$(MAKECMDGOALS)))
 cells: $(shell cat $(folder)/cells.txt) ; @:
 endif
+
+# The first live cell of a run goes alone. It counts; if it ends in ERROR, the rest is not paid for.
+first: $(FIRST)
+	@$(MAKE) table || true; cell=$(FIRST:%/cell.json=%); \
+	[ -d $$cell ] || { echo "make grid: the first cell ended in ERROR, the rest is not run:" >&2; \
+	bin/check --cells $(folder) | tail -n +2 >&2; exit 2; }; \
+	echo "first cell, beside what it rests on:" >&2; bin/check --cells $$cell | tail -n +2 >&2; bin/extract --tsv $$cell >&2
 
 # Order-only, all of it: nothing that is edited may buy a cell again. Status 2 is a cell that ended in ERROR: it is
 # kept as an attempt and counted by `grid`, and the others go on.
@@ -97,7 +110,7 @@ self-test: .venv/ready ## prove every check in both directions, without a model
 
 test: .venv/tested ## lint, unit and program tests, self-test
 	@$(MAKE) lint
-	@.venv/bin/pytest --quiet --numprocesses=$(strip $(JOBS)) tests
+	@.venv/bin/pytest --quiet --numprocesses=$(strip $(JOBS)) --ignore=tests/e2e tests
 	@bin/self-test --quiet
 
 lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios
@@ -107,8 +120,32 @@ lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios
 	@.venv/bin/lint-imports --no-logo >/dev/null || .venv/bin/lint-imports
 	@bin/check --lint
 
+doctor: .venv/ready ## what is installed, what a run would use, and the mends
+	@bin/doctor
+
+client: .client/$(strip $(CLIENT)) ## install the pinned client into .client/
+
+# npm's install script may be held back; the platform's own binary runs without it.
+.client/$(strip $(CLIENT)):
+	@npm install --prefix .client --no-fund --no-audit --loglevel=error @anthropic-ai/claude-code@$(strip $(CLIENT)) >/dev/null
+	@touch $@
+
+e2e: .venv/tested ## tests with the real client on a stub (installs it; npm)
+	@command -v npm >/dev/null || { echo "make e2e: SKIPPED, all tests with the real client: no npm" >&2; exit 0; }; \
+	$(MAKE) client && status=0 && \
+	.venv/bin/python tests/e2e/loopback.py .venv/bin/pytest --quiet -rs --numprocesses=$(strip $(JOBS)) tests/e2e || status=$$?; \
+	[ $$status != 77 ] || { echo "make e2e: SKIPPED, all tests with the real client: no network namespace" >&2; exit 0; }; exit $$status
+
+e2e-all: export HELDOUT_E2E_ALL := 1
+e2e-all: e2e ## the same over all actors and both sets
+
+fuzz: .venv/tested ## throw damaged transcripts at the reader for a minute
+	@.venv/bin/python tests/fuzz_extract.py 60
+
 bench: .venv/tested ## print start-up and throughput, as ratios within one run
 	@.venv/bin/python tests/bench.py
+	@.venv/bin/python tests/e2e/loopback.py .venv/bin/python tests/bench_client.py || true
+	@.venv/bin/python tests/bench_extract.py
 
 setup: .venv/ready ## make .venv with what the programs need
 

@@ -26,11 +26,7 @@ def bin(
 def command(
     words: Sequence[object], *, env: Mapping[str, str] | None = None, stdin: str = "", cwd: Path | None = None
 ) -> subprocess.CompletedProcess[str]:
-    clean = {
-        key: value
-        for key, value in os.environ.items()
-        if not key.startswith(("HELDOUT_", "MAKE", "MFLAGS", "JUDGE_", "OS_VAULT"))
-    }
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(FOREIGN)}
     return subprocess.run(
         [str(word) for word in words],
         env={**clean, **(env or {})},

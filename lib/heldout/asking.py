@@ -92,11 +92,16 @@ def find_rubric(name: str) -> tuple[Path, str]:
 
 
 def command_for(suite: str) -> Judge:
-    """The judge of a suite: its own variable, else HELDOUT_JUDGE_CMD; Refusal when there is none."""
+    """The judge of a suite: its own variable, else HELDOUT_JUDGE_CMD, else the client; Refusal when there is none."""
     for variable in (SUITE_COMMANDS.get(suite), "HELDOUT_JUDGE_CMD"):
         if variable and os.environ.get(variable, "").strip():
             return Command(os.environ[variable])
-    raise Refusal("no judge is set up", "set HELDOUT_JUDGE_CMD to a command that answers")
+    from heldout.clientjudge import ClientJudge
+
+    try:
+        return ClientJudge()
+    except Refusal as refusal:
+        raise Refusal(f"no judge: {refusal.message}", f"{refusal.mend}, or HELDOUT_JUDGE_CMD to a command") from refusal
 
 
 def prompt(rubric: str, message: str) -> str:

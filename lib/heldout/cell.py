@@ -86,11 +86,8 @@ def at(folder: Path) -> Cell:
 def below(folder: Path) -> Iterator[Cell]:
     """All cells below a folder (a run, a suite, a scenario, a cell), measured or only attempted, in order."""
     folder = folder.absolute()
-    found = {
-        at(path.parent)
-        for path in folder.rglob("r[0-9]*/cell.json")
-        if "attempts" not in path.relative_to(folder).parts
-    }
+    measured = [path.parent for path in (*folder.glob("cell.json"), *folder.rglob("r[0-9]*/cell.json"))]
+    found = {at(path) for path in measured if "attempts" not in path.relative_to(folder).parts}
     attempts = folder / "attempts"
     for path in attempts.rglob("r[0-9]*/[0-9]*") if attempts.is_dir() else ():
         suite, scenario, model, rep = path.parent.relative_to(attempts).parts
@@ -102,11 +99,12 @@ def below(folder: Path) -> Iterator[Cell]:
 class Record:
     """The content of cell.json.
 
-    `run_parts` and `subjects` are digests by part (heldout.digests). `argv` has the task as `sha256:…`;
-    `environment` has names only. `fault` is `[code, detail]` when the attempt could not be measured.
-    `links` are symbolic links found in the sandbox afterwards, path to target; `left_out` files too large to
-    keep; `home_files` new files below the cell's home; `homes` are the home folders a tool call may mean by
-    `~` (the cell's, then the user's); `shadowed` are the user's own values of variables the scenario sets.
+    `asked` is the model as the agent was asked for it, `plays` the actor whose script a stub played to a real client.
+    `run_parts` and `subjects` are digests by part (heldout.digests). `argv` has the task as `sha256:…`; `environment`
+    has names only. `fault` is `[code, detail]` when the attempt could not be measured. `links` are symbolic links found
+    in the sandbox afterwards, path to target; `left_out` files too large to keep; `home_files` new files below the
+    cell's home; `homes` are the home folders a tool call may mean by `~` (the cell's, then the user's); `shadowed` are
+    the user's own values of variables the scenario sets; `usd` is what the session cost.
     """
 
     suite: str
@@ -117,6 +115,8 @@ class Record:
     session_id: str
     sandbox: str
     cwd: str
+    asked: str = ""
+    plays: str = ""
     client: str = ""
     served: list[str] = field(default_factory=list)
     argv: list[str] = field(default_factory=list)
@@ -125,6 +125,7 @@ class Record:
     ended_at: str = ""
     ended: str = "unknown"
     exit: int | None = None
+    usd: float | None = None
     fault: list[str] | None = None
     attempt: int = 1
     run_parts: dict[str, str] = field(default_factory=dict)

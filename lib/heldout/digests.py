@@ -21,7 +21,10 @@ from heldout.scenario import Scenario
 
 LIBRARY = ROOT / "lib" / "heldout"
 # The sources that shape a session of each adapter.
-ADAPTERS = {"actor": ("agents/actor.py", "agents/acting", "agents/script.py"), "claude": ("agents/claude.py",)}
+ADAPTERS = {
+    "actor": ("agents/actor.py", "agents/acting", "agents/script.py", "agents/process.py"),
+    "claude": ("agents/claude.py", "agents/contained.py"),
+}
 _NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache"}
 
 
@@ -121,16 +124,14 @@ def score_parts(scenario: Scenario, rubrics: Mapping[str, Path]) -> dict[str, st
     }
 
 
-def subject_parts(
-    scenario: Scenario, plugins: tuple[Path, ...], model: str, agent: str, overlay: Path | None
-) -> dict[str, str]:
-    """The treatment, part by part: `plugin:NAME`, `subject:PATH`, and for an embedded actor its script."""
+def subject_parts(scenario: Scenario, plugins: tuple[Path, ...], actor: str, overlay: Path | None) -> dict[str, str]:
+    """The treatment, part by part: `plugin:NAME`, `subject:PATH`, and `actor:NAME` where a script is played."""
     parts = {f"plugin:{root.name}": of_tree(root) for root in plugins}
     for item in scenario.subject:
         source = overlay / item if overlay and (overlay / item).exists() else scenario.fixture_root / item
         parts[f"subject:{item}"] = of_tree(source)
-    if agent == "actor":
-        parts[f"actor:{model}"] = of_tree(scenario.actors)
+    if actor:
+        parts[f"actor:{actor}"] = of_tree(scenario.actors)
     return parts
 
 

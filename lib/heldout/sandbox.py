@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import tarfile
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from heldout import digests, tree
@@ -54,18 +54,14 @@ def build(scenario: Scenario, destination: Path, overlay: Path | None = None) ->
 def pristine(scenario: Scenario) -> tuple[dict[str, tree.Entry], Callable[[str], bytes]]:
     """The listing of an untouched sandbox of today's fixture, and a reader of its files."""
     archive = _template(scenario, None)
-    return tree.read_listing(archive.with_suffix(".tsv")), reader(archive)
+    return tree.read_listing(archive.with_suffix(".tsv")), lambda path: starting(archive, [path])[path]
 
 
-def reader(archive: Path) -> Callable[[str], bytes]:
-    """Reads single files out of a template."""
-
-    def read(path: str) -> bytes:
-        with tarfile.open(archive) as tar:
-            stream = tar.extractfile(f"./{path}")
-            return stream.read() if stream else b""
-
-    return read
+def starting(archive: Path, paths: Iterable[str]) -> dict[str, bytes]:
+    """The content of files as a template has them."""
+    with tarfile.open(archive) as tar:
+        streams = ((path, tar.extractfile(f"./{path}")) for path in paths)
+        return {path: stream.read() for path, stream in streams if stream}
 
 
 def refuse_parents(destination: Path) -> None:

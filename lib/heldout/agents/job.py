@@ -34,6 +34,7 @@ class Job:
     background  whether the client may run agents in the background
     limits      assistant turns of the main loop, wall seconds, US dollars; None: not limited
     actor_file  the actor scripts of the scenario (the file may be missing); None for a live agent
+    plays       the actor that a stub plays to a real client; empty: the client talks to a model
     """
 
     cell: Path
@@ -51,6 +52,7 @@ class Job:
     background: bool
     limits: Limits
     actor_file: Path | None = None
+    plays: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,11 @@
 """Who may be run: the names of MODELS, and the cells of a grid.
 
-A name is an alias of lib/models.yaml, a full id `claude-…`, `claude:NAME` taken verbatim, or an embedded actor of
-the scenario. Anything else is refused with the near miss, so that a typo spends nothing.
+A name is an alias of lib/models.yaml, a full id `claude-…`, `claude:NAME` taken verbatim, an embedded actor of the
+scenario, or `ACTOR@claude` (`ACTOR@claude:ID`): the real client on a stub that plays the actor's script. Anything else
+is refused with the near miss, so that a typo spends nothing.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,14 +18,22 @@ from heldout.files import ROOT
 from heldout.scenario import Scenario
 from heldout.yamlfile import load, near_miss
 
+STUB_MODEL = "claude-sonnet-5-5"  # what a client on a stub is asked for; the stub plays the script whatever the model
+
 
 @dataclass(frozen=True)
 class Model:
-    """A name of MODELS resolved: which adapter runs it, and the model it is asked for."""
+    """A name of MODELS resolved: which adapter runs it, the model it is asked for, and the actor that a stub plays."""
 
     name: str
     agent: str
     id: str
+    plays: str = ""
+
+    @property
+    def script(self) -> str:
+        """The actor whose script this is, or '' where a model decides."""
+        return self.plays or (self.id if self.agent == "actor" else "")
 
 
 @cache
@@ -53,6 +62,9 @@ def resolve(name: str, item: Scenario) -> Model:
     if name.startswith("claude-") and "@" not in name:
         return Model(name, "claude", name)
     actors = actors_of(item)
+    actor, at, client = name.partition("@")
+    if at and client.partition(":")[0] == "claude" and actor in actors:
+        return Model(name, "claude", client.partition(":")[2] or STUB_MODEL, actor)
     if name in actors:
         return Model(name, "actor", name)
     known = (*aliases, *actors)
@@ -60,13 +72,13 @@ def resolve(name: str, item: Scenario) -> Model:
 
 
 def grid(
-    run: Path, scenarios: Iterable[Scenario], models: list[str], reps: int
+    run: Path, scenarios: Iterable[Scenario], names: Mapping[str, list[str]], reps: int
 ) -> Iterator[tuple[Cell, Scenario, Model]]:
     """The cells of a grid, rep by rep, so that an interrupted one has seen every scenario.
 
-    Without `models` the default actors are run.
+    `names` has the models of each scenario id; where there are none the default actors are run.
     """
-    chosen = [(item, [resolve(name, item) for name in models or default_models(item)]) for item in scenarios]
+    chosen = [(item, [resolve(name, item) for name in names[item.id] or default_models(item)]) for item in scenarios]
     for rep in range(1, reps + 1):
         for item, resolved in chosen:
             for model in resolved:
@@ -84,7 +96,7 @@ def changed_since(
     """The parts in which a measured cell's session would be another one today: instrument first, then subject."""
     record = cell.read(existing.path)
     run_parts = digests.run_parts(item, model.agent)
-    subjects = digests.subject_parts(item, plugins, model.name, model.agent, overlay)
+    subjects = digests.subject_parts(item, plugins, model.script, overlay)
     return digests.moved(record.run_parts, run_parts) + digests.moved(record.subjects, subjects)
 
 

@@ -65,8 +65,9 @@ def attempt(cell: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...],
     """
     session_id = str(uuid.uuid4())
     record = Record(item.suite, item.id, model.name, cell.rep, model.agent, session_id, "", "", started=_now())
+    record.asked, record.plays = model.id, model.plays
     record.run_parts = digests.run_parts(item, model.agent)
-    record.subjects = digests.subject_parts(item, plugins, model.name, model.agent, overlay)
+    record.subjects = digests.subject_parts(item, plugins, model.script, overlay)
     record.plugins = [plugin_name(root) for root in plugins]
     place: Path | None = None
     try:
@@ -116,6 +117,7 @@ def _perform(
         background=item.background,
         limits=item.limits,
         actor_file=item.actors,
+        plays=model.plays,
     )
     ended: Ended = import_module(f"heldout.agents.{model.agent}").start(job)
     record.ended, record.exit = ended.how, ended.exit
@@ -137,7 +139,7 @@ def _keep(part: Path, template: Path, place: Path, record: Record) -> None:
     record.links = {path: target for path, target in after.links.items() if start.get(path) != _link(target)}
     record.left_out = after.left_out
     touched = [path for path, entry in start.items() if entry.kind == "file" and _differs(after, path, entry)]
-    tree.keep_files(part / "before.tar.gz", touched, sandbox.reader(template), {})
+    tree.keep_files(part / "before.tar.gz", touched, sandbox.starting(template, touched).__getitem__, {})
     record.home_files = sorted(_regular(place / "home"))[:HOME_FILES]
 
 

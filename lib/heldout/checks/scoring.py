@@ -5,9 +5,11 @@ A session stopped by a limit is no fault: what it did or left undone counts, but
 violated *yet* is ERROR `limit`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from heldout.cell import Record
 from heldout.checks.expression import evaluate, words_of
 from heldout.checks.words import FAIL, PASS, UNDECIDED, Context, Finding
 from heldout.digests import combined, score_parts, short
@@ -54,39 +56,72 @@ def fault_of(context: Context) -> Fault | None:
         return context.trace_or_fault
     if isinstance(facts, Fault):
         return facts
-    return void(context.scenario, facts, record.plugins if record else None) if facts is not None else None
+    return void(context.scenario, facts, record) if facts is not None else None
 
 
-def void(scenario: Scenario, facts: Mapping[str, Any], plugins: list[str] | None) -> Fault | None:
+def void(scenario: Scenario, facts: Mapping[str, Any], record: Record | None) -> Fault | None:
     """Why a session measures nothing, from structured events alone, or None.
 
-    `plugins` are the names that were given to the run (None: not known, so not asserted).
+    Without a record it is not known what the run was given, and so not asserted.
     """
     how, detail = facts["ended"], facts.get("detail") or ""
+    stopped = record is not None and record.ended in LIMITS
     if how == "api_error":
         return Fault("api-error", detail)
-    if how in ("killed", "aborted"):
+    if how in ("killed", "aborted") and not stopped:
         return Fault("killed", detail or "the session was cut off")
-    if how == "unknown" and not facts["source"]["complete"]:
+    if how == "unknown" and not facts["source"]["complete"] and not stopped:
         return Fault("no-result", detail or "the transcript has no end")
-    loaded = {item.get("name") for item in facts["session"].get("plugins") or ()}
-    for name in plugins or ():
-        if name not in loaded:
-            return Fault("plugin-not-loaded", f"'{name}' is not among the session's plugins")
+    if record is not None and (fault := _not_as_asked(facts, record)):
+        return fault
     for item in scenario.require:
         subject, _, name = item.partition(":")
         if subject == "hook" and (missing := _undelivered(facts["hooks"], name)):
             return Fault("hook-not-delivered", missing)
     for spawn in facts["spawns"]:
-        if spawn["status"] == "abandoned":
+        if spawn["status"] == "abandoned" and not stopped:
             return Fault("abandoned-subagent", f"'{spawn.get('description') or spawn.get('id')}' never reported")
     return None
+
+
+def _not_as_asked(facts: Mapping[str, Any], record: Record) -> Fault | None:
+    """Another model or other plugins than the run was given."""
+    session = facts["session"]
+    if record.agent != "actor" and (
+        told := _mismatch(record.asked, session["model_requested"], session["models_served"])
+    ):
+        return Fault("model-mismatch", told)
+    loaded = {item.get("name") for item in session["plugins"] or ()}
+    for name in record.plugins:
+        if name not in loaded:
+            return Fault("plugin-not-loaded", f"'{name}' is not among the session's plugins")
+    return None
+
+
+def _mismatch(asked: str, started: str | None, served: Sequence[str]) -> str:
+    """Why the main loop's models are not the one asked for, or ''.
+
+    A full id must be the session's model and every message's, a date suffix and `[1m]` aside; of an alias the family
+    must match, and every message must agree with the session's model.
+    """
+    if started is None:
+        return f"the session does not say its model, '{asked}' was asked for"
+    full = asked.startswith("claude-")
+    if (full and _bare(started) != _bare(asked)) or (not full and asked.lower() not in started.lower()):
+        return f"the session ran '{started}', '{asked}' was asked for"
+    strangers = [model for model in served if _bare(model) != _bare(started)]
+    return f"'{strangers[0]}' answered in a session of '{started}'" if strangers else ""
+
+
+def _bare(model: str) -> str:
+    return re.sub(r"(-[0-9]{8})?(\[1m\])?$", "", model)
 
 
 def _undelivered(hooks: Sequence[Mapping[str, Any]], plugin: str) -> str:
     """Why the SessionStart context of a plugin is not proven to have reached the model before it acted, or ''."""
     started = [hook for hook in hooks if hook["event"] == "SessionStart"]
-    if any(hook["delivered"] == "full" and hook["before_first_action"] is True for hook in started):
+    # None: there was no action that it could have come after.
+    if any(hook["delivered"] == "full" and hook["before_first_action"] is not False for hook in started):
         return ""
     if any(hook["delivered"] is None for hook in started):
         return f"the stream alone does not show whether the context of '{plugin}' arrived; a native transcript does"
@@ -154,6 +189,8 @@ def _info(context: Context, findings: Mapping[str, Finding]) -> dict[str, str]:
         info["ended"] = how
     if record:
         info["agent"] = record.agent
+        if record.plays:
+            info["plays"] = record.plays
         info["served"], info["cli"] = ",".join(record.served) or "unknown", record.client or "unknown"
         info["instrument"] = f"{short(combined(record.run_parts))}.{short(combined(instrument(scenario)))}"
         info["plugins"] = ",".join(

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from heldout.agents.acting import process
+from heldout.agents import process
 from heldout.agents.acting.plugins import Plugin, read_json
 from heldout.agents.acting.writer import Native, shorten
 from heldout.errors import Refusal

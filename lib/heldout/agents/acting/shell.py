@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from heldout.agents.acting import process
+from heldout.agents import process
 
 DEFAULT_MS, MAX_MS = 120_000, 600_000
 SHOWN = 30_000  # bytes of output that a result carries; more goes to a file

@@ -12,7 +12,7 @@ def finish(process: subprocess.Popen[bytes], until: float) -> int | None:
 
     Returns the exit status (1 for one that a signal ended, as the client has it), None if it was killed here.
     """
-    if not _ended(process, until):
+    if not ended(process, until):
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         return None
@@ -20,7 +20,8 @@ def finish(process: subprocess.Popen[bytes], until: float) -> int | None:
     return code if code >= 0 else 1
 
 
-def _ended(process: subprocess.Popen[bytes], until: float) -> bool:
+def ended(process: subprocess.Popen[bytes], until: float) -> bool:
+    """Wait for a process, at most until a point in time (monotonic); whether it ended."""
     left = max(0.0, until - time.monotonic())
     if not hasattr(os, "pidfd_open"):
         try:

@@ -1,0 +1,87 @@
+"""The embedded actor is honest: its facts are those of the real client playing the same script."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from heldout import cell, rows, scenario
+from heldout.agents import script
+from programs import ROOT, bin
+
+VOLATILE = [
+    re.compile(item["field"].replace("*", "[^/]+"))
+    for item in yaml.safe_load((Path(__file__).parent / "volatile.yaml").read_text())
+]
+EVERYTHING = bool(os.environ.get("HELDOUT_E2E_ALL"))
+
+
+def _playable(item: scenario.Scenario) -> list[str]:
+    """Actors that a client can play: those whose session ends by itself. All, or `compliant` and one that fails."""
+    actors = script.load_for(item.actors)
+    names = [name for name, actor in actors.items() if actor.ends == "completed" and name != "untouched"]
+    failing = [name for name in names if actors[name].expect.get("verdict") == "FAIL"]
+    return names if EVERYTHING else ["compliant", *failing[:1]]
+
+
+CASES = [
+    (path.stem, name)
+    for set_name in (("run", "reserve") if EVERYTHING else ("run",))
+    for path in scenario.files(set_name)
+    for name in _playable(scenario.load(path))
+]
+
+
+def _facts(folder: Path) -> tuple[dict[str, Any], cell.Record]:
+    record = cell.read(folder)
+    text = (folder / "facts.json").read_text()
+    # The places of a cell are its own; what is compared is where in them something is.
+    for path, name in ((str(Path(record.sandbox).parent), "CELL"), (record.session_id, "SESSION")):
+        text = text.replace(path, name)
+    return json.loads(text), record
+
+
+def _differences(ours: Any, theirs: Any, way: str = "") -> list[str]:
+    if any(pattern.fullmatch(way) for pattern in VOLATILE):
+        return []
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        keys = sorted(ours.keys() | theirs.keys())
+        return [
+            line
+            for key in keys
+            for line in _differences(ours.get(key, "absent"), theirs.get(key, "absent"), f"{way}/{key}".lstrip("/"))
+        ]
+    if isinstance(ours, list) and isinstance(theirs, list) and len(ours) == len(theirs):
+        return [
+            line
+            for place, pair in enumerate(zip(ours, theirs, strict=True))
+            for line in _differences(*pair, f"{way}/{place}")
+        ]
+    return [] if ours == theirs else [f"{way}: actor {str(ours)[:200]!r}, client {str(theirs)[:200]!r}"]
+
+
+@pytest.mark.parametrize(("name", "actor"), CASES)
+def test_facts_and_row_are_the_same(name: str, actor: str, tmp_path: Path) -> None:
+    found = []
+    for model in (actor, f"{actor}@claude"):
+        done = bin("run", name, model, tmp_path, "--withhold-task")
+        assert done.stdout, done.stderr
+        found.append(rows.parse(done.stdout.strip(), "x"))
+    ours, theirs = found
+    assert (ours.verdict, ours.axes, ours.reasons) == (theirs.verdict, theirs.axes, theirs.reasons)
+    (a, _), (b, record) = (_facts(next(tmp_path.glob(f"*/{name}/{model}/r1"))) for model in (actor, f"{actor}@claude"))
+    assert _differences(a, b) == []
+    assert (
+        {item["name"] for item in a["session"]["plugins"]}
+        == set(record.plugins)
+        <= {item["name"] for item in b["session"]["plugins"]}
+    )
+    assert set(a["session"]["skills"]) <= set(b["session"]["skills"])
+    assert sum(b["tokens"]["residual"].values()) == 0
+
+
+def test_the_cases_are_not_none() -> None:
+    assert len(CASES) >= 2 * len(list((ROOT / "scenarios").glob("*/*.md")))
