@@ -41,7 +41,9 @@ def measure(program: Path, scratch: Path) -> None:
     project = scratch / "project"
     for name in ("bin", "lib", "scenarios", "scenarios-reserve", "fixture"):
         shutil.copytree(ROOT / name, project / name, symlinks=True)
-    os.symlink(ROOT / ".venv", project / ".venv")
+    (project / ".venv").mkdir()
+    for name in ("bin", "lib", "pyvenv.cfg"):
+        os.symlink(ROOT / ".venv" / name, project / ".venv" / name)
     actors = next((project / "fixture/vault-write/actors").glob("N1-*.yaml"))
     actors.write_text(actors.read_text() + ACTOR)
     os.environ |= {"HELDOUT_SANDBOXES": str(scratch / "s"), "HELDOUT_CLAUDE": str(program)}

@@ -33,7 +33,11 @@ def repository(tmp_path: Path) -> Iterator[Path]:
             )
         elif source.exists():
             shutil.copy2(source, root / name)
-    os.symlink(ROOT / ".venv", root / ".venv")
+    # Its own folder, so that what is compiled of the copy goes away with it.
+    (root / ".venv").mkdir()
+    for item in (ROOT / ".venv").iterdir():
+        if item.name != "compiled":
+            os.symlink(item, root / ".venv" / item.name)
     yield root
 
 
