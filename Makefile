@@ -13,12 +13,12 @@ SUITE     ?=#            suites; none: all
 SCENARIOS ?=#            scenarios; none: all of the suites
 SET       ?= run#        run, or reserve
 RUN       ?= grid#       the run's name: results/RUN
-JOBS      ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+JOBS      ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)#  cells at a time
 PLUGIN    ?=#            plugin folders, instead of the scenarios' own
 SUBJECT   ?=#            a folder to take the scenarios' subject paths from
 BUDGET_USD ?=#           stop starting cells when the run has cost this much
 REFRESH   ?=#            a command to run before the grid, such as one that refreshes installed plugins
-PYTHON    ?= python3
+PYTHON    ?= python3#  the Python that makes .venv
 CLIENT    := 2.1.332#    the client that 'make client' installs
 
 SHELL       := bash
@@ -31,8 +31,12 @@ MAKEFLAGS   += --no-builtin-rules --no-builtin-variables --no-print-directory
 ifeq (,$(filter output-sync,$(.FEATURES)))
 $(error GNU Make 4 or newer is needed; macOS has it as gmake, from brew install make)
 endif
-ifneq (,$(findstring B,$(filter-out --%,$(firstword -$(MAKEFLAGS)))))
+short := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
+ifneq (,$(findstring B,$(short)))
 $(error make -B would pay for every cell again; delete the cells you mean)
+endif
+ifneq (,$(findstring t,$(short)))
+$(error make -t would make empty cells)
 endif
 
 # The user's values without the blanks that the comments above leave behind them.
@@ -43,8 +47,12 @@ treatment = $(addprefix --plugin ,$(PLUGIN)) $(addprefix --subject ,$(SUBJECT))
 chosen    = --models '$(strip $(MODELS))' --reps $(strip $(REPS)) --suite '$(strip $(SUITE))' \
 	--scenarios '$(strip $(SCENARIOS))' --set '$(strip $(SET))' $(treatment)
 
-ifneq (,$(findstring /,$(run))$(filter-out 1,$(words $(run))))
-$(error RUN is one folder name below results/, not '$(run)')
+# What is left of RUN without the letters that a folder name may have.
+strange := $(run)
+letters := a b c d e f g h i j k l m n o p q r s t u v w x y z A B C D E F G H I J K L M N O P Q R S T U V W X Y Z
+$(foreach letter,$(letters) 0 1 2 3 4 5 6 7 8 9 . _ -,$(eval strange := $$(subst $(letter),,$$(strange))))
+ifneq (,$(strange)$(filter .% -%,$(run))$(filter-out 1,$(words $(run))))
+$(error RUN is one folder name below results/ of letters, digits, '.', '_' and '-', not '$(run)')
 endif
 
 # Of a target results/<run>/<suite>/<scenario>/<model>/r<k>/cell.json; a model's "/" is spelt "+" there, its ":" "~".
@@ -161,4 +169,4 @@ setup: .venv/ready ## make .venv with what the programs need
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo; awk '/^[A-Z]+ +\?=/ { name = $$1; sub(/^[^#]*#? */, ""); printf "%-10s %s\n", name, $$0 }' Makefile
+	@echo; awk '/^[A-Z_]+ +\?=/ { name = $$1; sub(/^[^\#]*\# */, ""); printf "%-10s %s\n", name, $$0 }' Makefile

@@ -151,14 +151,30 @@ def test_one_broken_cell_in_a_batch_is_an_error_row_and_the_others_are_scored(ce
 
 
 def test_a_crash_of_the_program_is_status_2_and_prints_no_half_table(repository: Path, cell: Path) -> None:
+    below = repository / "lib/heldout/cell.py"
+    below.write_text(
+        below.read_text().replace("def below(", "def below(*_):\n    raise KeyError('boom')\n\n\ndef _below(")
+    )
+    done = bin("check", "--cells", cell.parents[3], root=repository)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "internal error at cell.py" in one_line(done.stderr)
+
+
+def test_a_program_that_cannot_start_ends_with_2(repository: Path, cell: Path) -> None:
+    (repository / "lib/heldout/errors.py").write_text("raise ImportError('gone')\n")
+    done = bin("check", "P1", cell, root=repository)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_line(done.stderr) == "check: cannot start: ImportError: gone; run 'make setup'"
+
+
+def test_a_cell_that_the_scorer_cannot_stand_is_an_error_row(repository: Path, cell: Path) -> None:
     scoring = repository / "lib/heldout/checks/scoring.py"
     scoring.write_text(
         scoring.read_text().replace("def score(", "def score(*_):\n    raise KeyError('boom')\n\n\ndef _score(")
     )
-    for words in (("P1", cell, "--tsv", "m"), ("--cells", cell.parents[3])):
-        done = bin("check", *words, root=repository)
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "internal error at scoring.py" in one_line(done.stderr)
+    done = bin("check", "--cells", cell.parents[3], root=repository)
+    assert done.returncode == 2
+    assert "\tERROR\t\tcheck-error: KeyError: 'boom'" in done.stdout.splitlines()[1]
 
 
 def test_an_exception_in_a_check_word_is_check_error(repository: Path, cell: Path) -> None:
@@ -226,3 +242,84 @@ def test_wrong_usage_is_one_line_and_status_2(words: tuple[str, ...], complaint:
 def test_a_target_that_does_not_exist_still_gives_a_row(tmp_path: Path) -> None:
     done = bin("check", "P1", tmp_path / "nothing", "--tsv", "m")
     assert (done.returncode, _row(done).code) == (2, "sandbox-error")
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_files_that_are_not_what_the_run_left_are_an_error(cell: Path) -> None:
+    lines = (cell / "start.tsv").read_text().splitlines(keepends=True)
+    (cell / "start.tsv").write_text("".join(lines[:2]))
+    row = _row(bin("check", "P1", cell, "--tsv", "m"))
+    assert (row.verdict, row.code) == ("ERROR", "sandbox-error")
+    assert "start.tsv' is not what the run left" in row.reasons[0]
+
+
+def test_a_transcript_that_went_away_is_not_scored_from_kept_facts(cell: Path) -> None:
+    shutil.rmtree(cell / "session")
+    (cell / "transcript.jsonl").write_bytes(b"")
+    assert _row(bin("check", "P1", cell, "--tsv", "m")).code == "empty-transcript"
+
+
+def test_another_cells_transcript_is_refused(cell: Path, played: Path) -> None:
+    other = played / f"vault-write/{P1}/never/r1"
+    for name in ("transcript.jsonl", "session"):
+        target = cell / name
+        shutil.rmtree(target) if target.is_dir() else target.unlink()
+        (shutil.copytree if (other / name).is_dir() else shutil.copy)(other / name, target)
+    row = _row(bin("check", "P1", cell, "--tsv", "m"))
+    assert row.code == "no-transcript" and "the transcript is of session" in row.reasons[0]
+
+
+def test_a_cell_of_another_scenario_is_not_scored_by_this_one(cell: Path) -> None:
+    row = _row(bin("check", "N1", cell, "--tsv", "m"))
+    assert row.verdict == "ERROR" and f"is a cell of vault-write/{P1}" in row.reasons[0]
+
+
+def test_a_folder_that_is_no_sandbox_is_not_scored(tmp_path: Path, played: Path) -> None:
+    native = _native(played / "vault-write/N1-L1-reporting/never/r1")
+    bin("sandbox", "N1", tmp_path / "s")
+    for folder in (tmp_path / "s/project", played):
+        row = _row(bin("check", "N1", folder, "--tsv", "m", "--transcript", native))
+        assert row.verdict == "ERROR" and "is no sandbox of N1" in row.reasons[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"served": [', '"served": null, "x": ['),
+        ('"fault": null', '"fault": ["x", ""]'),
+        ('"homes": [', '"homes": 5, "y": ['),
+        ('"schema": 1', '"schema": 2'),
+    ],
+)
+def test_a_record_with_a_wrong_field_is_an_error_row_and_the_others_are_scored(cell: Path, old: str, new: str) -> None:
+    shutil.copytree(cell, cell.with_name("r2"))
+    _edit(cell / "cell.json", old, new)
+    (cell.parents[3] / "attempts/foo/r1/1").mkdir(parents=True)
+    shutil.copytree(cell, cell.with_name("r1.bak"))
+    done = bin("check", "--cells", cell.parents[3])
+    assert [line.split("\t")[2:4] for line in done.stdout.splitlines()[1:]] == [["1", "ERROR"], ["2", "PASS"]], (
+        done.stderr
+    )
+
+
+def test_help_through_a_closed_pipe_does_not_end_with_1() -> None:
+    script = f"set -o pipefail; for i in 1 2 3 4 5; do {ROOT}/bin/check --help | true; echo $?; done"
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert set(done.stdout.split()) <= {"0", "141"}
+
+
+def test_it_starts_whatever_cdpath_says() -> None:
+    script = f"export CDPATH=.:/tmp; cd {ROOT} && bin/check --header"
+    assert subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False).stdout == HEADER + "\n"
+
+
+@pytest.mark.parametrize("model", ["a\tb", "PASS", "a b"])
+def test_a_model_that_would_break_the_table_is_refused(cell: Path, model: str) -> None:
+    done = bin("check", "P1", cell, "--tsv", model)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "cannot be a path" in done.stderr

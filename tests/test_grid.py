@@ -68,9 +68,10 @@ def test_changed_wording_or_instrument_stops_before_anything_runs(grid: Path) ->
     _make(grid, "grid", "MODELS=never", "SCENARIOS=N1")
     skill = next((grid / "fixture/plugins/os-vault/skills").rglob("SKILL.md"))
     skill.write_text(skill.read_text() + "\nAnother sentence.\n")
-    done = _make(grid, "grid", "MODELS=never", "SCENARIOS=N1", "REPS=2")
-    assert done.returncode == 2
-    assert "plugin:os-vault changed since N1-L1-reporting never r1; name a new run, RUN=" in done.stderr
+    for words in (("MODELS=never", "SCENARIOS=N1", "REPS=2"), ("MODELS=always", "SCENARIOS=P1")):
+        done = _make(grid, "grid", *words)
+        assert done.returncode == 2, "also where other cells of the run are asked for"
+        assert "plugin:os-vault changed since N1-L1-reporting never r1; name a new run, RUN=" in done.stderr
     assert len(_cells(grid)) == 1
     assert _make(grid, "grid", "MODELS=never", "SCENARIOS=N1", "RUN=after").returncode == 0
     scenario = grid / "scenarios/vault-write/N1-L1-reporting.md"
@@ -133,6 +134,11 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
         (("grid", "SUITE=vault-wrote"), "unknown suite 'vault-wrote'; did you mean 'vault-write'?"),
         (("grid", "SET=both"), "set 'both' is neither 'run' nor 'reserve'"),
         (("grid", "RUN=a/b"), "RUN is one folder name"),
+        (("grid", "RUN=.."), "RUN is one folder name"),
+        (("grid", "RUN=10:30"), "RUN is one folder name"),
+        (("grid", "RUN=it's"), "RUN is one folder name"),
+        (("-t", "grid"), "make -t would make empty cells"),
+        (("grid", "SUBJECT=/nonexistent"), "'/nonexistent' replaces nothing of N1-L1-reporting"),
         (("grid", "REPS=0"), "invalid value for '--reps'"),
         (("canary",), "canary needs SCENARIO="),
     ],

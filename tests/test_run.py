@@ -193,3 +193,103 @@ def test_it_works_from_any_folder_in_pipes_and_with_a_closed_pipe(tmp_path: Path
     script = f"cd / && {ROOT}/bin/run N1 never {tmp_path}/run --results {tmp_path}/F | true; cut -f1-5 {tmp_path}/F"
     done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[1] == "N1-L1-reporting\tnever\t1\tPASS\tA:pass"
+
+
+def test_a_rep_measured_with_another_wording_is_not_added_to(tmp_path: Path) -> None:
+    bin("run", "P1", "never", tmp_path)
+    for words in ((), ("--reps", 2)):
+        done = bin("run", "P1", "never", tmp_path, "--plugin", ROOT / "fixture/plugins/os-vault-tuned", *words)
+        assert done.returncode == 2
+        assert "plugin:os-vault, plugin:os-vault-tuned changed since" in one_line(done.stderr)
+    assert len(list(tmp_path.rglob("cell.json"))) == 1
+
+
+@pytest.mark.parametrize("folder", ["/nonexistent", "{tmp}"])
+def test_a_subject_folder_that_replaces_nothing_is_refused(tmp_path: Path, folder: str) -> None:
+    done = bin("run", "P1", "never", tmp_path / "run", "--subject", folder.replace("{tmp}", str(tmp_path)))
+    assert done.returncode == 2
+    assert "replaces nothing of P1-L1-reporting; its subject paths are project/CLAUDE.md" in one_line(done.stderr)
+    assert not (tmp_path / "run").exists()
+
+
+def _plugin(tmp_path: Path, name: str, command: str) -> Path:
+    root = tmp_path / name
+    (root / ".claude-plugin").mkdir(parents=True)
+    (root / ".claude-plugin/plugin.json").write_text(json.dumps({"name": name, "version": "0.1.0", "description": "d"}))
+    (root / "hooks").mkdir()
+    hook = {"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": command}]}]}}
+    (root / "hooks/hooks.json").write_text(json.dumps(hook))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("commands", "verdict"),
+    [
+        ({"os-vault": "echo spoke"}, "PASS"),
+        ({"os-vault": "true", "other": "echo spoke"}, "ERROR"),
+        ({"other": "echo spoke"}, "ERROR"),
+        ({"os-vault": "echo same", "other": "echo same"}, "PASS"),
+        ({"os-vault": "exit 1"}, "ERROR"),
+    ],
+)
+def test_delivery_is_proven_for_the_plugin_that_is_named(
+    tmp_path: Path, commands: dict[str, str], verdict: str
+) -> None:
+    given = [word for name, command in commands.items() for word in ("--plugin", _plugin(tmp_path, name, command))]
+    done = bin("run", "N1", "never", tmp_path / "run", *given)
+    row = rows.parse(one_line(done.stdout), "x")
+    assert (row.verdict, row.code) == (verdict, "hook-not-delivered" if verdict == "ERROR" else ""), row
+
+
+def test_a_cell_that_lost_its_record_is_kept_as_an_attempt_and_measured_once_more(tmp_path: Path) -> None:
+    bin("run", "N1", "never", tmp_path)
+    place = _place(tmp_path, "never", scenario="N1-L1-reporting")
+    (place / "cell.json").unlink()
+    done = bin("run", "N1", "never", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (place / "cell.json").exists() and not list(tmp_path.rglob("*.part"))
+    assert (tmp_path / "attempts/vault-write/N1-L1-reporting/never/r1/1/transcript.jsonl").exists()
+
+
+def test_results_may_be_a_link_a_pipe_or_a_device(tmp_path: Path) -> None:
+    real = tmp_path / "real.tsv"
+    os.symlink(real, tmp_path / "link.tsv")
+    bin("run", "N1", "never", tmp_path / "run", "--results", tmp_path / "link.tsv")
+    assert (tmp_path / "link.tsv").is_symlink() and len(rows.read(real)) == 1
+    os.mkfifo(tmp_path / "pipe")
+    script = (
+        f"timeout 60 {ROOT}/bin/run P1 never {tmp_path}/run --results {tmp_path}/pipe >/dev/null & cat {tmp_path}/pipe"
+    )
+    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("P1-L1-reporting\tnever\t1\tFAIL")
+    assert bin("run", "N2", "never", tmp_path / "run", "--results", "/dev/null").returncode == 0
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_torn_table_stops_the_run_before_the_agent(tmp_path: Path) -> None:
+    (tmp_path / "F").write_text("half a row")
+    done = bin("run", "N1", "never", tmp_path / "run", "--results", tmp_path / "F")
+    assert done.returncode == 2 and "its last line has no end" in one_line(done.stderr)
+    assert not (tmp_path / "run").exists()
+
+
+def test_folders_nested_beyond_reason_are_an_error_row_and_nothing_is_left(tmp_path: Path, repository: Path) -> None:
+    item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    command = "cd {sandbox}/vault && for i in {1..1100}; do mkdir d && cd d; done"
+    turns = json.dumps([{"calls": [{"Bash": {"command": command, "description": "deep"}}]}, {"text": "done"}])
+    item.write_text(f"{item.read_text()}\ndigger:\n  expect: {{verdict: ERROR}}\n  turns: {turns}\n")
+    place = tmp_path / "sandboxes"
+    done = bin("run", "N1", "digger", tmp_path / "run", root=repository, env={"HELDOUT_SANDBOXES": str(place)})
+    row = rows.parse(one_line(done.stdout), "x")
+    assert (row.verdict, row.code) == ("ERROR", "sandbox-error")
+    assert [path.name for path in place.iterdir()] == ["templates"]
+
+
+def test_what_an_actor_left_running_is_ended_with_its_cell(tmp_path: Path, repository: Path) -> None:
+    item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    command = "setsid sleep 603 >/dev/null 2>&1 &"
+    turns = json.dumps([{"calls": [{"Bash": {"command": command, "description": "leave"}}]}, {"text": "done"}])
+    item.write_text(f"{item.read_text()}\nleaver:\n  expect: {{verdict: PASS}}\n  turns: {turns}\n")
+    assert bin("run", "N1", "leaver", tmp_path / "run", root=repository).returncode == 0
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert b"sleep\x00603\x00" not in commands

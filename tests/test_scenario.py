@@ -79,6 +79,29 @@ BROKEN = [
     ("---\n## Task", "## Task", ":1: the front matter has no end"),
     ("## Criteria", "## Criterias", ":20: unknown section 'Criterias'; did you mean 'Criteria'?"),
     ("Do something.\n", "", "section '## Task' is missing or empty"),
+    ("cwd: project\n", "cwd: project/nope\n", ":10: no folder 'vault-write/project/nope' in fixture/"),
+    ("{sandbox}/vault", "{sandbx}/vault", ":12: '{sandbx}' stands for nothing; use {sandbox}"),
+    ("{OS_VAULT_PATH:", "{'OS VAULT':", ":12: 'OS VAULT' is no name of a variable"),
+    (
+        "plugins: [os-vault]",
+        "plugins: [os-vault]\nsubject: [project/CLAUD.md]",
+        ":12: no 'vault-write/project/CLAUD.md'",
+    ),
+    (
+        "plugins: [os-vault]",
+        "plugins: [os-vault]\nrequire: [hook:os-vualt]",
+        ":12: cannot require 'hook:os-vualt'; did you mean",
+    ),
+    (
+        "{note_contract: {}}",
+        "{no_note_written: {root: vault/}}",
+        ":16: 'no_note_written: root' is 'vault/', expected a path in",
+    ),
+    (
+        "{note_contract: {}}",
+        "{no_note_written: {root: valut}}",
+        ":16: 'no_note_written: root' is 'valut', expected a path in",
+    ),
 ]
 
 
@@ -153,3 +176,10 @@ def test_a_pair_must_fit(repository: Path) -> None:
     )
     done = bin("check", "--lint", root=repository)
     assert "pair 'N1-L1-reporting' names 'P1-L1-reporting' as its own pair" in done.stdout
+
+
+def test_a_heading_within_a_task_is_refused_without_repeating_it(repository: Path) -> None:
+    secret = "Please remember the secret ingredient of the Finch"
+    message = _refused(repository, GOOD.replace("Do something.", f"Do something.\n## {secret}"))
+    assert "Q1-test.md:20: unknown section; known:" in message
+    assert "secret" not in message

@@ -4,7 +4,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from heldout.checks.shell import commands, write_targets
+from heldout.checks.shell import commands, left_in
+from heldout.checks.shellwrites import targets as all_targets
+from heldout.checks.shellwrites import write_targets
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -51,10 +53,41 @@ VARIABLES = {"HOME": HOME, "OS_VAULT_PATH": "/w/vault"}
         ("diff <(sort a) <(sort b) > d", ["/w/p/d"]),
         ("touch a\\\n b", ["/w/p/a", "/w/p/b"]),
         ("echo 3>f", ["/w/p/f"]),
+        ("pushd /v; ls; popd; touch a", ["/w/p/a"]),
+        ('cd /v; ls; cd "$OLDPWD"; touch a', ["/w/p/a"]),
+        ("cd /v && cd - && touch a", ["/w/p/a"]),
+        ("touch -r /v/n.md new", ["/w/p/new"]),
+        ("perl -Ilib -ne print /v/n.md", []),
+        ("perl -pi.bak -e s/a/b/ f", ["/w/p/f"]),
+        ("sed -i.bak -e s/a/b/ f", ["/w/p/f"]),
+        ("ln -s /v/n.md", ["/w/p/n.md"]),
+        ("[[ a > /v/x && b < c ]] && touch t", ["/w/p/t"]),
+        ("echo x | tee /v/{a,b}.md", ["/v/a.md", "/v/b.md"]),
+        ("find . -name '*.md' -exec cp {} /v/ \\;", ["/v"]),
+        ("git clone https://x/y.git /v/y", ["/v/y"]),
+        ("git -C /v commit -m 'a > b'", ["/v"]),
+        ("git -C /v log", []),
+        ("sort -o /v/s f", ["/v/s"]),
+        ("curl -s http://x -o/v/c", ["/v/c"]),
+        ("tar xf a.tar -C /v", ["/v"]),
     ],
 )
 def test_targets(command: str, targets: list[str]) -> None:
     assert sorted(write_targets(command, CWD, VARIABLES)) == sorted(targets)
+
+
+def test_what_may_or_may_not_be_written_is_not_sure() -> None:
+    text = "python3 gen.py /v/x; cd /v || cd docs; touch a"
+    found = {target.paths: target.sure for target in all_targets(text, CWD, VARIABLES)}
+    assert found[("/v/x",)] is False
+    assert ("/v/a", "/w/p/docs/a") in found, "in one of two folders"
+
+
+@pytest.mark.parametrize(
+    ("command", "folder"), [("cd lib; ls", "/w/p/lib"), ("(cd lib)", "/w/p"), ("cd; cd -", "/w/p")]
+)
+def test_where_a_command_leaves_the_shell(command: str, folder: str) -> None:
+    assert left_in(command, CWD, VARIABLES) == folder
 
 
 @pytest.mark.parametrize(

@@ -31,11 +31,11 @@ def _some_tree(root: Path) -> Path:
 
 
 def test_folder_and_archive_give_one_view(tmp_path: Path) -> None:
-    folder = tree.FolderTree(_some_tree(tmp_path / "t"))
+    folder = tree.FolderTree(_some_tree(tmp_path / "t" / "in").parent, "in")
     tree.keep(folder, tmp_path / "kept.tar.gz")
     kept = tree.KeptTree(tmp_path / "kept.tar.gz", folder.links, folder.left_out)
-    assert sorted(folder.files) == sorted(kept.files) == ["vault/a.md", "vault/deep/b.md"]
-    assert folder.links == kept.links == {"vault/etc": "/etc", "vault/alias.md": "a.md"}
+    assert sorted(folder.files) == sorted(kept.files) == ["in/vault/a.md", "in/vault/deep/b.md"]
+    assert folder.links == kept.links == {"in/vault/etc": "/etc", "in/vault/alias.md": "a.md"}
     assert all(folder.read(path) == kept.read(path) for path in folder.files)
 
 
@@ -67,14 +67,17 @@ def test_a_folder_swapped_for_a_link_after_the_scan_is_not_followed(tmp_path: Pa
         view.read("vault/a.md")
 
 
-def test_what_is_too_large_is_named_and_decides_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_too_large_or_too_deep_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MAX_FILE", 3)
     (tmp_path / "vault").mkdir()
     (tmp_path / "vault" / "big.md").write_text("four")
+    (tmp_path / "deep" / "/".join("d" * 80)).mkdir(parents=True)
     view = tree.FolderTree(tmp_path)
-    assert view.left_out == ["vault/big.md"]
-    with pytest.raises(Fault, match=r"1 files below 'vault' were too many or too large, first 'vault/big\.md'"):
-        view.below("vault")
+    assert view.left_out.pop("vault/big.md") == 4
+    assert list(view.left_out.values()) == [tree.UNREAD]
+    assert view.below("vault") == []
+    with pytest.raises(Fault, match="cannot look into 'deep/d/d/"):
+        view.below("deep")
 
 
 @pytest.mark.parametrize("content", [b"", b"not a tar", b"\x1f\x8b\x08half"])

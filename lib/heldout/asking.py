@@ -7,9 +7,11 @@ when it is well-formed, and a `yes` only with a quote that stands in the message
 import os
 import secrets
 import shlex
+import signal
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -38,19 +40,31 @@ class Command:
     """A judge that is a shell command of the user's."""
 
     def __init__(self, line: str) -> None:
-        self.line, self.name = line, f"cmd:{Path(shlex.split(line)[0]).name}"
+        try:
+            self.line, self.name = line, f"cmd:{Path(shlex.split(line)[0]).name}"
+        except (ValueError, IndexError) as error:
+            raise Refusal(f"the judge's command cannot be read: {error}", "mind its quotes") from error
 
     def answer(self, prompt: str) -> Mapping[str, Any]:
+        process = subprocess.Popen(
+            self.line,
+            shell=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
         try:
-            done = subprocess.run(
-                self.line, shell=True, input=prompt.encode(), capture_output=True, timeout=TIMEOUT, check=False
-            )
+            out, err = process.communicate(prompt.encode("utf-8", "replace"), TIMEOUT)
         except subprocess.TimeoutExpired:
             raise Fault("judge-error", f"the judge took over {TIMEOUT:g} s") from None
-        if done.returncode:
-            last = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
-            raise Fault("judge-error", f"the judge ended with {done.returncode}: {last[0]}")
-        return _parsed(done.stdout)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        if process.returncode:
+            last = err.decode("utf-8", "replace").strip().splitlines()[-1:] or ["no message"]
+            raise Fault("judge-error", f"the judge ended with {process.returncode}: {last[0]}")
+        return _parsed(out)
 
 
 class Scripted:

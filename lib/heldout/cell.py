@@ -8,15 +8,16 @@ built in `r<k>.part/` and renamed whole; one that ended in ERROR lies under `att
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, cast
 
-from heldout.errors import Fault, Refusal
+from heldout.errors import CODES, Fault, Refusal
 from heldout.files import write_whole
 
 SCHEMA = 1
-_MODEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:@\[\]-]*")
+_REP = re.compile(r"r[0-9]+")
+_MODEL = re.compile(r"[A-Za-z0-9-][A-Za-z0-9._/:@\[\]-]*")
 _SPELLING = str.maketrans({"/": "+", ":": "~"})
 _NAME = str.maketrans({"+": "/", "~": ":"})
 
@@ -60,7 +61,8 @@ class Cell:
 
     @property
     def measured(self) -> bool:
-        return (self.path / "cell.json").is_file()
+        record = self.path / "cell.json"
+        return record.is_file() and record.stat().st_size > 0
 
     def last_attempt(self) -> Path | None:
         numbers = [int(item.name) for item in self.attempts.glob("*") if item.name.isdigit()]
@@ -77,21 +79,26 @@ class Cell:
 def at(folder: Path) -> Cell:
     """The cell of a folder `…/<suite>/<scenario>/<model>/r<k>`; raises Refusal when the path is not one."""
     folder = folder.absolute()
-    if len(folder.parts) < 5 or not re.fullmatch(r"r[0-9]+", folder.name):
+    if len(folder.parts) < 5 or not _REP.fullmatch(folder.name):
         raise Refusal(f"'{folder}' is not a cell", "a cell is <run>/<suite>/<scenario>/<model>/r<k>")
     run, suite, scenario, model = folder.parents[3], folder.parts[-4], folder.parts[-3], folder.parts[-2]
     return Cell(run, suite, scenario, unspell(model), int(folder.name[1:]))
 
 
 def below(folder: Path) -> Iterator[Cell]:
-    """All cells below a folder (a run, a suite, a scenario, a cell), measured or only attempted, in order."""
+    """All cells below a folder (a run, a suite, a scenario, a cell), measured or only attempted, in order.
+
+    What else lies there (a `.part` of a run under way, somebody's copy) is passed over.
+    """
     folder = folder.absolute()
     measured = [path.parent for path in (*folder.glob("cell.json"), *folder.rglob("r[0-9]*/cell.json"))]
-    found = {at(path) for path in measured if "attempts" not in path.relative_to(folder).parts}
-    attempts = folder / "attempts"
-    for path in attempts.rglob("r[0-9]*/[0-9]*") if attempts.is_dir() else ():
-        suite, scenario, model, rep = path.parent.relative_to(attempts).parts
-        found.add(Cell(folder, suite, scenario, unspell(model), int(rep[1:])))
+    found = {
+        at(path) for path in measured if _REP.fullmatch(path.name) and "attempts" not in path.relative_to(folder).parts
+    }
+    for path in folder.glob("attempts/*/*/*/r[0-9]*/[0-9]*"):
+        suite, scenario, model, rep = path.parent.relative_to(folder / "attempts").parts
+        if _REP.fullmatch(rep) and path.name.isdigit():
+            found.add(Cell(folder, suite, scenario, unspell(model), int(rep[1:])))
     yield from sorted(found)
 
 
@@ -101,8 +108,9 @@ class Record:
 
     `asked` is the model as the agent was asked for it, `plays` the actor whose script a stub played to a real client.
     `run_parts` and `subjects` are digests by part (heldout.digests). `argv` has the task as `sha256:…`; `environment`
-    has names only. `fault` is `[code, detail]` when the attempt could not be measured. `links` are symbolic links found
-    in the sandbox afterwards, path to target; `left_out` files too large to keep; `home_files` new files below the
+    has names only. `fault` is `[code, detail]` when the attempt could not be measured. `hooks` are the SessionStart
+    commands of each plugin. `kept` are digests of the files a score rests on. `links` are symbolic links found in the
+    sandbox afterwards, path to target; `left_out` files too large to keep, to size; `home_files` new files below the
     cell's home; `homes` are the home folders a tool call may mean by `~` (the cell's, then the user's); `shadowed` are
     the user's own values of variables the scenario sets; `usd` is what the session cost.
     """
@@ -131,8 +139,10 @@ class Record:
     run_parts: dict[str, str] = field(default_factory=dict)
     subjects: dict[str, str] = field(default_factory=dict)
     plugins: list[str] = field(default_factory=list)
+    hooks: dict[str, list[str]] = field(default_factory=dict)
+    kept: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
-    left_out: list[str] = field(default_factory=list)
+    left_out: dict[str, int] = field(default_factory=dict)
     home_files: list[str] = field(default_factory=list)
     homes: list[str] = field(default_factory=list)
     shadowed: dict[str, str] = field(default_factory=dict)
@@ -157,6 +167,21 @@ def read(folder: Path) -> Record:
         raise Fault("sandbox-error", f"'{path}' is not a cell of schema {SCHEMA}")
     known = {item.name for item in fields(Record)}
     try:
-        return Record(**{key: value for key, value in content.items() if key in known})
+        record = Record(**{key: value for key, value in content.items() if key in known})
     except TypeError as error:
         raise Fault("sandbox-error", f"'{path}' lacks fields: {error}") from error
+    wrong = [
+        item.name
+        for item in fields(Record)
+        if not _fits(getattr(record, item.name), item.default_factory, item.default)
+    ]
+    if wrong or (record.fault and record.fault[0] not in CODES):
+        raise Fault("sandbox-error", f"'{path}' has a wrong '{(wrong or ['fault'])[0]}'")
+    return record
+
+
+def _fits(value: Any, factory: Any, default: Any) -> bool:
+    """Whether a value of a record has the type of its default; None is the default of what may be missing."""
+    if factory is not MISSING:
+        return isinstance(value, factory)
+    return value is None or default is None or default is MISSING or isinstance(value, type(default))

@@ -96,6 +96,12 @@ def program(main: Callable[..., Any]) -> NoReturn:
         status = 128 + signal.SIGINT
     except (Refusal, Fault) as error:
         say(error)
+    except SystemExit as error:  # of typer itself: it ends with 1, the status of a failed check, at a closed pipe
+        if error.code == 1:
+            _end_by_pipe()
+        status = error.code
+    except OSError as error:
+        say(f"{error.strerror or error}: '{error.filename}'" if error.filename else error.strerror or error)
     except Exception as error:
         if os.environ.get("HELDOUT_DEBUG"):
             import traceback
@@ -118,9 +124,13 @@ def _ended_by_a_closed_pipe(main: Callable[..., Any]) -> Callable[..., Any]:
             status = main(*given, **named)
             sys.stdout.flush()
         except BrokenPipeError:
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-            os.kill(os.getpid(), signal.SIGPIPE)
+            _end_by_pipe()
         else:
             return status
 
     return guarded
+
+
+def _end_by_pipe() -> None:
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    os.kill(os.getpid(), signal.SIGPIPE)

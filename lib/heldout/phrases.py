@@ -17,6 +17,8 @@ def read(suite: str) -> dict[tuple[str, str], list[str]]:
         lines = path.read_text("utf-8").splitlines()
     except FileNotFoundError:
         return {}
+    except UnicodeDecodeError as error:
+        raise Refusal(f"{path}: not UTF-8 at byte {error.start}") from error
     found: dict[tuple[str, str], list[str]] = {}
     for number, line in enumerate(lines, 1):
         cells = line.split("\t")

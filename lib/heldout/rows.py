@@ -5,13 +5,14 @@ One row a rep, tab-separated, one header line, columns as in COLUMNS. `verdict` 
 FAIL, an ERROR code first for ERROR; `info` is `key=value;…` and never a verdict.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from heldout.errors import Refusal
-from heldout.files import append_whole, locked_file, write_whole
+from heldout.files import locked_file, write_whole
 
 COLUMNS = ("scenario", "model", "rep", "verdict", "axes", "reasons", "info")
 HEADER = "\t".join(COLUMNS)
@@ -103,24 +104,27 @@ def table(rows: Iterable[Row]) -> str:
     return "".join(f"{line}\n" for line in (HEADER, *(row.line() for row in rows)))
 
 
-def append(path: Path, row: Row) -> None:
-    """Append one row, whole, under a lock; a new file gets the header first."""
-    append_whole(path, row.line() + "\n", header=HEADER + "\n")
-
-
 def of_rep(path: Path, scenario: str, model: str, rep: int) -> Row | None:
     """The table's row of one rep, if the table exists and has it."""
-    rows = read(path) if path.exists() else []
+    rows = read(path) if path.is_file() else []
     return next((row for row in rows if (row.scenario, row.model, row.rep) == (scenario, model, rep)), None)
 
 
 def put(path: Path, row: Row) -> None:
-    """Append a row, in place of an earlier row of the same rep: a rep that was tried again has one row."""
-    with locked_file(path):
+    """Append a row, in place of an earlier row of the same rep: a rep that was tried again has one row.
+
+    A pipe or a device only gets the line: it has no earlier rows.
+    """
+    if path.exists() and not path.is_file():
+        with open(path, "a") as stream:
+            stream.write(row.line() + "\n")
+        return
+    target = Path(os.path.realpath(path))  # a link stays one
+    with locked_file(target):
         kept = [
-            item for item in read(path) if (item.scenario, item.model, item.rep) != (row.scenario, row.model, row.rep)
+            item for item in read(target) if (item.scenario, item.model, item.rep) != (row.scenario, row.model, row.rep)
         ]
-        write(path, [*kept, row])
+        write(target, [*kept, row])
 
 
 def write(path: Path, rows: Iterable[Row]) -> None:

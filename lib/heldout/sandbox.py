@@ -17,9 +17,9 @@ from pathlib import Path
 from heldout import digests, tree
 from heldout.errors import Fault, Refusal
 from heldout.files import workplace, write_whole
-from heldout.scenario import Scenario
+from heldout.scenario import AGENT_FILES, Scenario
 
-UNWANTED = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude", ".git")
+UNWANTED = (*AGENT_FILES, ".git")
 EPOCH = "2026-01-05T09:00:00+00:00"  # author and committer date of the initial commit, and mtime of every file
 _EPOCH_SECONDS = 1767603600
 RECIPE = "1"  # raise it when the way of making a template changes
@@ -36,6 +36,8 @@ def build(scenario: Scenario, destination: Path, overlay: Path | None = None) ->
     if destination.exists() or destination.is_symlink():
         raise Refusal(f"'{destination}' exists", "name a new folder")
     refuse_parents(destination)
+    if overlay:
+        refuse_overlay(scenario, overlay)
     beside = destination.with_name(f".{destination.name}.{os.getpid()}.part")
     try:
         archive = _template(scenario, overlay)
@@ -97,19 +99,27 @@ def _make_template(scenario: Scenario, overlay: Path | None, scratch: Path, arch
         )
     if overlay:
         for item in scenario.subject:
-            _overlay(work / item, overlay / item)
+            if (overlay / item).exists():
+                _overlay(work / item, overlay / item)
     prepare = scenario.fixture_root / "prepare"
     if prepare.exists():
         _command([str(prepare)], work, "prepare")
-    _commit(work / Path(scenario.cwd).parts[0])
+    _commit(work / scenario.repository)
     _same_times(work)
     _command(
         ["tar", "--sort=name", "--owner=0", "--group=0", "--numeric-owner", "-cf", str(packed), "-C", str(work), "."],
         scratch,
         "tar",
     )
-    write_whole(archive.with_suffix(".tsv"), tree.listing_text(tree.listing(work)))
+    write_whole(archive.with_suffix(".tsv"), tree.listing_text(tree.listing(work, scenario.repository)))
     os.replace(packed, archive)
+
+
+def refuse_overlay(scenario: Scenario, overlay: Path) -> None:
+    """Raise Refusal when `overlay` holds none of the scenario's subject paths: nothing would be another treatment."""
+    if not any((overlay / item).exists() for item in scenario.subject):
+        wanted = ", ".join(scenario.subject) or "none: it has no subject paths"
+        raise Refusal(f"'{overlay}' replaces nothing of {scenario.id}", f"its subject paths are {wanted}")
 
 
 def _overlay(target: Path, source: Path) -> None:

@@ -21,6 +21,8 @@ SETS = {"run": ROOT / "scenarios", "reserve": ROOT / "scenarios-reserve"}
 SECTIONS = ("Task", "Criteria", "Expected files", "Notes")
 POSTURES = ("unprompted", "prompted", "trace")
 POLARITIES = ("positive", "negative")
+# What an agent reads by itself; a fixture may lack it, so that an overlay can bring it.
+AGENT_FILES = ("CLAUDE.md", "CLAUDE.local.md", "AGENTS.md", ".claude")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 # key: (types, required). A number is also fine where text is expected in env, where quoting is often forgotten.
@@ -100,6 +102,11 @@ class Scenario:
         return tuple(item for item in items if item)
 
     @property
+    def repository(self) -> str:
+        """The tree that is a git repository: the one that the agent works in."""
+        return Path(self.cwd).parts[0] if self.cwd else ""
+
+    @property
     def fixture_root(self) -> Path:
         return FIXTURES / self.fixture
 
@@ -141,7 +148,10 @@ def _sections(body: str, path: Path, line: int) -> dict[str, str]:
         if text.startswith("## "):
             name = text[3:].strip()
             if name not in SECTIONS:
-                raise Refusal(f"{path}:{number}: unknown section '{name}'", near_miss(name, SECTIONS))
+                # The line may be part of a held-out Task: only a slip of the pen is repeated.
+                mend = near_miss(name, SECTIONS)
+                told = f"unknown section '{name}'" if mend.startswith("did") else "unknown section"
+                raise Refusal(f"{path}:{number}: {told}", mend)
             if name in found:
                 raise Refusal(f"{path}:{number}: section '{name}' occurs twice")
             found[name] = ""
@@ -188,6 +198,16 @@ def _validate(document: Document) -> None:
         raise document.refuse("key 'trace' is missing: a trace scenario names its trace fixture")
     if data["posture"] != "trace" and "cwd" not in data:
         raise document.refuse("key 'cwd' is missing")
+    for name in data.get("env", {}):
+        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+            raise document.refuse(f"'{name}' is no name of a variable", "env", name)
+        if strange := re.search(r"\{(?!sandbox\})\w+\}", str(data["env"][name])):
+            raise document.refuse(f"'{strange[0]}' stands for nothing", "env", name, mend="use {sandbox}")
+    for place, item in enumerate(data.get("require", ())):
+        kind_, _, subject = item.partition(":")
+        if kind_ != "hook" or subject not in data.get("plugins", ()):
+            known = [f"hook:{name}" for name in data.get("plugins", ())]
+            raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, known))
     for key in ("cwd", "fixture", "trees", "subject", "trace"):
         for item in data.get(key, ()) if isinstance(data.get(key), list) else (data.get(key),):
             if item and (item.startswith(("/", "~")) or ".." in Path(item).parts):
@@ -215,6 +235,12 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
     for place, tree in enumerate(trees):
         if not (FIXTURES / data["fixture"] / tree).is_dir():
             raise document.refuse(f"no folder '{data['fixture']}/{tree}' in fixture/", "trees", place)
+    fixture = FIXTURES / data["fixture"]
+    if trees and not (fixture / data["cwd"]).is_dir() and not (fixture / "prepare").exists():
+        raise document.refuse(f"no folder '{data['fixture']}/{data['cwd']}' in fixture/", "cwd")
+    for place, item in enumerate(data.get("subject", ())):
+        if not (fixture / item).exists() and Path(item).name not in AGENT_FILES:
+            raise document.refuse(f"no '{data['fixture']}/{item}' in fixture/", "subject", place)
     for place, plugin in enumerate(data.get("plugins", ())):
         if not (PLUGINS / plugin).is_dir():
             known = [item.name for item in PLUGINS.iterdir()] if PLUGINS.is_dir() else []
@@ -257,6 +283,16 @@ def plugin_name(root: Path) -> str:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise Refusal(f"'{root}' is not a plugin", "it needs .claude-plugin/plugin.json with a name") from error
     return str(name)
+
+
+def session_start(root: Path) -> list[str]:
+    """The commands of a plugin's SessionStart hooks, as its hooks/hooks.json writes them."""
+    try:
+        data = json.loads((root / "hooks" / "hooks.json").read_bytes())
+        groups = data["hooks"]["SessionStart"]
+        return [str(hook["command"]) for group in groups for hook in group["hooks"] if hook.get("type") == "command"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
 
 
 def without_task(item: Scenario) -> Scenario:

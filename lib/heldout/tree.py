@@ -1,7 +1,7 @@
 """What a sandbox holds: one read-only view over a folder and over a kept sandbox.tar.gz.
 
-Regular files only; no symbolic link is followed, no device or pipe opened; `.git` is not content. Counts and
-sizes are bounded: what is beyond them is listed in `left_out` and never silently absent. `start.tsv` lists a
+Regular files only; no symbolic link is followed, no device or pipe opened. Counts, sizes and depth are bounded: what is
+beyond them is listed in `left_out` and never silently absent. `start.tsv` lists a
 sandbox as the agent found it, and every "what changed" question is answered against it.
 """
 
@@ -10,7 +10,7 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +20,8 @@ from heldout.errors import Fault, Refusal
 MAX_FILES = 50_000
 MAX_FILE = 16 << 20  # bytes
 MAX_TOTAL = 256 << 20  # bytes kept of one sandbox
+MAX_DEPTH = 64  # folders within folders
+UNREAD = -1  # the size of a folder in `left_out` that could not be looked into
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -33,33 +35,31 @@ class Entry:
 
 
 class Tree:
-    """The files of a sandbox: `files` (path to size), `links` (path to target), `left_out` (too many or too large)."""
+    """The files of a sandbox: `files` (path to size), `links` (to target), `left_out` (to size, or UNREAD)."""
 
     def __init__(self) -> None:
         self.files: dict[str, int] = {}
         self.links: dict[str, str] = {}
-        self.left_out: list[str] = []
+        self.left_out: dict[str, int] = {}
 
     def read(self, path: str) -> bytes:
         """The bytes of a regular file; KeyError when there is none."""
         raise NotImplementedError
 
-    def below(self, folder: str) -> Iterator[str]:
-        """Paths of the regular files below a folder, sorted. Raises Fault when the folder is (below) a link.
+    def below(self, folder: str) -> list[str]:
+        """Paths of the regular files below a folder that can be read, sorted.
 
-        A link may lead out of the sandbox: what lies behind it is neither followed nor guessed at.
+        Raises Fault when the folder is (below) a link, which may lead out of the sandbox and is neither followed nor
+        guessed at, or when a folder in it could not be looked into.
         """
         for parent in (folder, *map(str, PurePosixPath(folder).parents)):
             if parent in self.links:
-                raise Fault(
-                    "sandbox-error", f"'{parent}' is a symbolic link to '{self.links[parent]}'; it is not followed"
-                )
-        lost = [path for path in self.left_out if path.startswith(f"{folder}/")]
-        if lost:
-            raise Fault(
-                "sandbox-error", f"{len(lost)} files below '{folder}' were too many or too large, first '{lost[0]}'"
-            )
-        return iter(sorted(path for path in self.files if path.startswith(f"{folder}/")))
+                told = f"'{parent}' is a symbolic link to '{self.links[parent]}'; it is not followed"
+                raise Fault("sandbox-error", told)
+        for path, size in self.left_out.items():
+            if size == UNREAD and (path.startswith(f"{folder}/") or folder.startswith(path)):
+                raise Fault("sandbox-error", f"cannot look into '{path}'")
+        return sorted(path for path in self.files if path.startswith(f"{folder}/"))
 
     def text(self, path: str) -> str:
         """The file as text: UTF-8 with or without a BOM, undecodable bytes replaced."""
@@ -69,32 +69,41 @@ class Tree:
 class FolderTree(Tree):
     """A sandbox that still lies on disk."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, repository: str = "") -> None:
+        """`repository` is the tree whose own `.git` is not content; every other `.git` is."""
         super().__init__()
         self.root = root
         self._budget = MAX_TOTAL
-        self._scan("")
+        self._skipped = f"{repository}/.git"
+        self._scan()
 
-    def _scan(self, folder: str) -> None:
-        try:
-            entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
-        except OSError:
-            self.left_out.append(f"{folder}/")
-            return
-        for entry in entries:
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            info = entry.stat(follow_symlinks=False)
-            if stat.S_ISLNK(info.st_mode):
-                self.links[path] = os.readlink(entry.path)
-            elif stat.S_ISDIR(info.st_mode):
-                if entry.name != ".git":
-                    self._scan(path)
-            elif stat.S_ISREG(info.st_mode):
-                if len(self.files) >= MAX_FILES or info.st_size > min(MAX_FILE, self._budget):
-                    self.left_out.append(path)
-                else:
-                    self.files[path] = info.st_size
-                    self._budget -= info.st_size
+    def _scan(self) -> None:
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            try:
+                entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
+            except OSError:
+                self.left_out[f"{folder}/"] = UNREAD
+                continue
+            for entry in entries:
+                self._take(entry, f"{folder}/{entry.name}" if folder else entry.name, folders)
+
+    def _take(self, entry: os.DirEntry[str], path: str, folders: list[str]) -> None:
+        info = entry.stat(follow_symlinks=False)
+        if stat.S_ISLNK(info.st_mode):
+            self.links[path] = os.readlink(entry.path)
+        elif stat.S_ISDIR(info.st_mode):
+            if path.count("/") >= MAX_DEPTH:
+                self.left_out[f"{path}/"] = UNREAD
+            elif path != self._skipped:
+                folders.append(path)
+        elif stat.S_ISREG(info.st_mode):
+            if len(self.files) >= MAX_FILES or info.st_size > min(MAX_FILE, self._budget):
+                self.left_out[path] = info.st_size
+            else:
+                self.files[path] = info.st_size
+                self._budget -= info.st_size
 
     def read(self, path: str) -> bytes:
         if path not in self.files:
@@ -119,10 +128,10 @@ class KeptTree(Tree):
     """A sandbox kept as sandbox.tar.gz, with the links and left-out files that cell.json remembers."""
 
     def __init__(
-        self, archive: Path, links: Mapping[str, str] | None = None, left_out: list[str] | None = None
+        self, archive: Path, links: Mapping[str, str] | None = None, left_out: Mapping[str, int] | None = None
     ) -> None:
         super().__init__()
-        self.links, self.left_out = dict(links or {}), list(left_out or ())
+        self.links, self.left_out = dict(links or {}), dict(left_out or {})
         self._content: dict[str, bytes] = {}
         try:
             with tarfile.open(archive, "r:gz") as tar:
@@ -133,11 +142,9 @@ class KeptTree(Tree):
     def _load(self, tar: tarfile.TarFile) -> None:
         budget = MAX_TOTAL
         for member in tar:
-            if member.issym():
-                self.links[member.name] = member.linkname
-            elif member.isreg():
+            if member.isreg():
                 if len(self.files) >= MAX_FILES or member.size > min(MAX_FILE, budget):
-                    self.left_out.append(member.name)
+                    self.left_out[member.name] = member.size
                     continue
                 stream = tar.extractfile(member)
                 self._content[member.name] = stream.read() if stream else b""
@@ -168,8 +175,8 @@ def keep_files(archive: Path, paths: Iterable[str], read: Callable[[str], bytes]
             tar.addfile(member, io.BytesIO(data))
 
 
-def listing(root: Path) -> dict[str, Entry]:
-    """Every path below `root` but `.git`: what start.tsv holds."""
+def listing(root: Path, repository: str = "") -> dict[str, Entry]:
+    """Every path below `root` but the `.git` of its tree `repository`: what start.tsv holds."""
     found: dict[str, Entry] = {}
 
     def visit(folder: str) -> None:
@@ -180,7 +187,7 @@ def listing(root: Path) -> dict[str, Entry]:
             if stat.S_ISLNK(mode):
                 found[path] = Entry("link", octal, of_bytes(os.fsencode(os.readlink(entry.path))))
             elif stat.S_ISDIR(mode):
-                if entry.name != ".git":
+                if path != f"{repository}/.git":
                     found[path] = Entry("dir", octal, "-")
                     visit(path)
             elif stat.S_ISREG(mode):

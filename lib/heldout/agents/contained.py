@@ -83,13 +83,18 @@ def _end(process: subprocess.Popen[bytes], mark: str) -> None:
             time.sleep(0.02)
     _signal(process.pid, signal.SIGKILL)
     process.wait()
+    sweep(mark)
+
+
+def sweep(mark: str) -> None:
+    """End every process of ours whose environment has TMPDIR=mark."""
     for _ in range(50):
         left = survivors(mark)
-        if not left:
-            return
         for pid in left:
             with _gone():
                 os.kill(pid, signal.SIGKILL)
+        if not left:
+            return
         time.sleep(0.02)
 
 

@@ -90,14 +90,35 @@ def default_models(item: Scenario) -> list[str]:
     return [name for name, actor in actors_of(item).items() if actor.default]
 
 
-def changed_since(
-    existing: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...], overlay: Path | None
-) -> list[str]:
-    """The parts in which a measured cell's session would be another one today: instrument first, then subject."""
-    record = cell.read(existing.path)
-    run_parts = digests.run_parts(item, model.agent)
-    subjects = digests.subject_parts(item, plugins, model.script, overlay)
-    return digests.moved(record.run_parts, run_parts) + digests.moved(record.subjects, subjects)
+def strangers(folder: Path, override: tuple[Path, ...], overlay: Path | None) -> dict[str, list[str]]:
+    """Cells below a folder that were measured with another instrument or treatment than today's, by what differs."""
+    found: dict[str, list[str]] = {}
+    for existing in cell.below(folder) if folder.is_dir() else ():
+        if not existing.measured:
+            continue
+        try:
+            item = scenario.find(f"{existing.suite}/{existing.scenario}")
+            model = resolve(existing.model, item)
+        except Refusal:
+            continue  # a scenario or actor that is no more; nothing is added to it
+        record = cell.read(existing.path)
+        subjects = digests.subject_parts(item, item.plugin_roots(override), model.script, overlay)
+        moved = digests.moved(record.run_parts, digests.run_parts(item, model.agent))
+        moved += digests.moved(record.subjects, subjects)
+        if moved:
+            found.setdefault(", ".join(moved), []).append(str(existing))
+    return found
+
+
+def refuse_mixture(folder: Path, override: tuple[Path, ...], overlay: Path | None) -> None:
+    """Raise Refusal when a run (or a part of it) has strangers: a run is one treatment under one name."""
+    if found := strangers(folder, override, overlay):
+        told = "; ".join(f"{parts} changed since {_some(cells)}" for parts, cells in found.items())
+        raise Refusal(f"'{folder}' has other cells: {told}", "name a new run, RUN=…, to measure today's")
+
+
+def _some(cells: list[str]) -> str:
+    return ", ".join(cells[:3]) + (f" and {len(cells) - 3} more" if len(cells) > 3 else "")
 
 
 def select(names: list[str], suites: list[str], set_name: str) -> list[Scenario]:

@@ -8,6 +8,7 @@ import fcntl
 import os
 import shutil
 import stat
+import subprocess
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,38 +17,48 @@ from importlib import import_module
 from pathlib import Path
 
 from heldout import digests, sandbox, tree
+from heldout.agents import contained
 from heldout.agents.job import Ended, Job
 from heldout.agents.roster import Model
 from heldout.cell import Cell, Record
 from heldout.errors import Fault, Refusal
-from heldout.scenario import Scenario, plugin_name
+from heldout.scenario import Scenario, plugin_name, session_start
 
-HOME_FILES = 200  # new files of the cell's home that are listed at most
+HOME_FILES = 5_000  # new files of the cell's home that are listed at most; what is hidden comes last
 
 
 @contextmanager
 def claimed(cell: Cell) -> Iterator[None]:
     """Hold the cell for this process, with a fresh `.part` folder; raises Refusal when another process holds it."""
-    cell.part.mkdir(parents=True, exist_ok=True)
-    handle = os.open(cell.part, os.O_RDONLY | os.O_DIRECTORY)
+    busy = Refusal(f"'{cell}' is being measured by another process")
+    try:
+        cell.part.mkdir(parents=True, exist_ok=True)
+        handle = os.open(cell.part, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileExistsError, FileNotFoundError):  # the other process renamed it under our hands
+        raise busy from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if any(cell.part.iterdir()):
-            _salvage(cell)
+        if cell.measured or not cell.part.exists() or not os.path.samestat(os.fstat(handle), os.stat(cell.part)):
+            raise busy
+        for left in (cell.part, cell.path):
+            if left.is_dir() and any(left.iterdir()):
+                _salvage(cell, left)
         yield
     except BlockingIOError:
-        raise Refusal(f"'{cell}' is being measured by another process") from None
+        raise busy from None
     finally:
         os.close(handle)
 
 
-def _salvage(cell: Cell) -> None:
-    """Keep what a killed run left in `.part` as an attempt, and empty the folder without letting go of it."""
+def _salvage(cell: Cell, left: Path) -> None:
+    """Keep what a killed run left (or a cell that lost its record) as an attempt, without letting go of the folder."""
     target = next_attempt(cell)
     target.mkdir(parents=True)
-    for item in cell.part.iterdir():
+    for item in left.iterdir():
         shutil.move(item, target / item.name)
-    if not (target / "cell.json").exists():
+    if left == cell.path:
+        left.rmdir()
+    if not (target / "cell.json").exists() or not (target / "cell.json").stat().st_size:
         record = Record(cell.suite, cell.scenario, cell.model, cell.rep, "unknown", "", "", "", ended="killed")
         record.fault = ["killed", "the run was killed before the cell was whole"]
         record.write(target)
@@ -69,6 +80,7 @@ def attempt(cell: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...],
     record.run_parts = digests.run_parts(item, model.agent)
     record.subjects = digests.subject_parts(item, plugins, model.script, overlay)
     record.plugins = [plugin_name(root) for root in plugins]
+    record.hooks = {plugin_name(root): session_start(root) for root in plugins}
     place: Path | None = None
     try:
         place = sandbox.new_place()
@@ -99,7 +111,8 @@ def _perform(
     for name in ("home", "tmp", "config"):
         (place / name).mkdir()
     record.sandbox, record.cwd = str(work), str(cwd)
-    record.homes = list(dict.fromkeys([str(place / "home"), os.path.realpath(os.path.expanduser("~"))]))
+    user = os.path.expanduser("~")
+    record.homes = list(dict.fromkeys([str(place / "home"), user, os.path.realpath(user)]))
     record.shadowed = {name: os.environ[name] for name in item.env if name in os.environ}
     job = Job(
         cell=cell.part,
@@ -119,7 +132,10 @@ def _perform(
         actor_file=item.actors,
         plays=model.plays,
     )
-    ended: Ended = import_module(f"heldout.agents.{model.agent}").start(job)
+    try:
+        ended: Ended = import_module(f"heldout.agents.{model.agent}").start(job)
+    finally:
+        contained.sweep(str(job.tmp))
     record.ended, record.exit = ended.how, ended.exit
     record.client, record.served, record.argv, record.environment = (
         ended.client,
@@ -129,18 +145,21 @@ def _perform(
     )
     if ended.how in ("killed", "aborted", "api_error"):
         record.fault = ["api-error" if ended.how == "api_error" else "killed", ended.detail]
-    _keep(cell.part, template, place, record)
+    _keep(cell.part, template, place, record, item.repository)
 
 
-def _keep(part: Path, template: Path, place: Path, record: Record) -> None:
+def _keep(part: Path, template: Path, place: Path, record: Record, repository: str) -> None:
     """The sandbox as it was left, the starting bytes of what changed, and what appeared in the home."""
-    after, start = tree.FolderTree(place / "work"), tree.read_listing(part / "start.tsv")
+    after, start = tree.FolderTree(place / "work", repository), tree.read_listing(part / "start.tsv")
     tree.keep(after, part / "sandbox.tar.gz")
     record.links = {path: target for path, target in after.links.items() if start.get(path) != _link(target)}
     record.left_out = after.left_out
     touched = [path for path, entry in start.items() if entry.kind == "file" and _differs(after, path, entry)]
     tree.keep_files(part / "before.tar.gz", touched, sandbox.starting(template, touched).__getitem__, {})
-    record.home_files = sorted(_regular(place / "home"))[:HOME_FILES]
+    found = sorted(_regular(place / "home"), key=lambda path: (path.startswith("."), path))
+    record.home_files = found[:HOME_FILES]
+    for name in ("start.tsv", "sandbox.tar.gz", "before.tar.gz"):
+        record.kept[name] = digests.of_bytes((part / name).read_bytes())
 
 
 def _link(target: str) -> tree.Entry:
@@ -160,18 +179,9 @@ def _regular(folder: Path) -> Iterator[str]:
 
 
 def _remove(place: Path) -> None:
-    """Remove the temporary folders; an agent may have made some of them unwritable."""
-
-    def retry(function: object, path: str, _: object) -> None:
-        parent = os.path.dirname(path)
-        os.chmod(parent, 0o700)
-        if os.path.isdir(path) and not os.path.islink(path):
-            os.chmod(path, 0o700)
-            shutil.rmtree(path, ignore_errors=True)
-        elif os.path.lexists(path):
-            os.unlink(path)
-
-    shutil.rmtree(place, onerror=retry)
+    """Remove the temporary folders: an agent may have made some unwritable, or deeper than Python recurses."""
+    subprocess.run(["chmod", "-R", "u+rwX", str(place)], capture_output=True, check=False)
+    subprocess.run(["rm", "-rf", str(place)], capture_output=True, check=False)
 
 
 def _now() -> str:

@@ -76,6 +76,12 @@ def _problem(scenario: Scenario, argument: Argument, value: Any) -> str:
         return f"must be {kind(types[0]())}, not {kind(value)}"
     if isinstance(value, str) and not value.strip():
         return "is empty"
+    if (
+        argument.kind == "path"
+        and isinstance(value, str)
+        and (value.endswith("/") or value.split("/")[0] not in scenario.trees)
+    ):
+        return f"is '{value}', expected a path in {', '.join(scenario.trees) or 'a tree'}"
     if argument.kind == "rubric" and isinstance(value, str) and not scenario.rubric(value).is_file():
         return f"is '{value}', but fixture/{scenario.suite}/rubrics/{value}.md does not exist"
     return ""

@@ -15,8 +15,9 @@ from heldout.checks.words import FAIL, PASS, UNDECIDED, Context, Finding
 from heldout.digests import combined, score_parts, short
 from heldout.errors import Fault
 from heldout.rows import Row
-from heldout.scenario import Scenario
+from heldout.scenario import Scenario, session_start
 
+HOOK_COMMAND = 300  # characters of a hook's command that facts keep
 LIMITS = ("max_turns", "budget", "timeout")
 _ECONOMICS = ("mltok", "sctok", "mlshare", "prebytes", "spawns", "maxrounds")
 
@@ -74,9 +75,10 @@ def void(scenario: Scenario, facts: Mapping[str, Any], record: Record | None) ->
         return Fault("no-result", detail or "the transcript has no end")
     if record is not None and (fault := _not_as_asked(facts, record)):
         return fault
+    hooks = record.hooks if record else {root.name: session_start(root) for root in scenario.plugin_roots()}
     for item in scenario.require:
-        subject, _, name = item.partition(":")
-        if subject == "hook" and (missing := _undelivered(facts["hooks"], name)):
+        name = item.partition(":")[2]
+        if missing := _undelivered(facts["hooks"], name, hooks):
             return Fault("hook-not-delivered", missing)
     for spawn in facts["spawns"]:
         if spawn["status"] == "abandoned" and not stopped:
@@ -87,6 +89,10 @@ def void(scenario: Scenario, facts: Mapping[str, Any], record: Record | None) ->
 def _not_as_asked(facts: Mapping[str, Any], record: Record) -> Fault | None:
     """Another model or other plugins than the run was given."""
     session = facts["session"]
+    if session["id"] != record.session_id:
+        return Fault(
+            "no-transcript", f"the transcript is of session '{session['id']}', the cell's is '{record.session_id}'"
+        )
     if record.agent != "actor" and (
         told := _mismatch(record.asked, session["model_requested"], session["models_served"])
     ):
@@ -117,15 +123,24 @@ def _bare(model: str) -> str:
     return re.sub(r"(-[0-9]{8})?(\[1m\])?$", "", model)
 
 
-def _undelivered(hooks: Sequence[Mapping[str, Any]], plugin: str) -> str:
-    """Why the SessionStart context of a plugin is not proven to have reached the model before it acted, or ''."""
+def _undelivered(hooks: Sequence[Mapping[str, Any]], plugin: str, commands: Mapping[str, Sequence[str]]) -> str:
+    """Why the SessionStart context of a plugin is not proven to have reached the model before it acted, or ''.
+
+    A hook is known by its command. Where several plugins have the same one, all of them must have delivered.
+    """
+    own = [command[:HOOK_COMMAND] for command in commands.get(plugin, ())]
+    if not own:
+        return f"'{plugin}' has no SessionStart hook, or was not given to the run"
+    same = [command for given in commands.values() for command in given if command[:HOOK_COMMAND] in own]
     started = [hook for hook in hooks if hook["event"] == "SessionStart"]
+    mine = [hook for hook in started if hook["command"] in own]
     # None: there was no action that it could have come after.
-    if any(hook["delivered"] == "full" and hook["before_first_action"] is not False for hook in started):
+    arrived = [hook for hook in mine if hook["delivered"] == "full" and hook["before_first_action"] is not False]
+    if len(arrived) >= len(same):
         return ""
     if any(hook["delivered"] is None for hook in started):
         return f"the stream alone does not show whether the context of '{plugin}' arrived; a native transcript does"
-    if any(hook["delivered"] == "preview" for hook in started):
+    if any(hook["delivered"] == "preview" for hook in mine):
         return f"the context of '{plugin}' was too long: the model got a preview"
     return f"no SessionStart context of '{plugin}' reached the model before its first action"
 

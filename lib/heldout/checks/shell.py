@@ -50,54 +50,75 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?@*#!$-]")
 
 @dataclass
 class Simple:
-    """One simple command: its words (expanded), files it redirects to and from, and the folder it runs in."""
+    """One simple command: its words (expanded), files it redirects to and from, and the folders it may run in.
+
+    There are several folders where a `cd` may or may not have happened (`cd a || cd b`).
+    """
 
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
-    cwd: str = ""
+    cwds: tuple[str, ...] = ()
 
     @property
     def program(self) -> str:
         return os.path.basename(self.words[0]) if self.words else ""
 
-    def path(self, text: str) -> str:
-        """A word as an absolute, normalised path."""
-        return os.path.normpath(os.path.join(self.cwd, text))
+    @property
+    def cwd(self) -> str:
+        return self.cwds[0]
+
+    def paths(self, text: str) -> tuple[str, ...]:
+        """A word as an absolute, normalised path; one for each folder the command may run in."""
+        return tuple(dict.fromkeys(normal_path(os.path.join(cwd, text)) for cwd in self.cwds))
+
+
+def normal_path(path: str) -> str:
+    """os.path.normpath, but `//x`, which POSIX leaves alone, is `/x`."""
+    return "/" + os.path.normpath(path).lstrip("/") if path.startswith("/") else os.path.normpath(path)
 
 
 class _Reader:
     """Reads one command text; `variables` and `cwd` change as the commands are met."""
 
-    def __init__(self, text: str, cwd: str, variables: dict[str, str], depth: int) -> None:
-        self.text, self.place, self.cwd, self.variables, self.depth = text, 0, cwd, variables, depth
+    def __init__(self, text: str, cwds: tuple[str, ...], variables: dict[str, str], depth: int) -> None:
+        self.text, self.place, self.cwds, self.variables, self.depth = text, 0, cwds, variables, depth
+        self.before = cwds  # the folders before the last `cd`
+        self.stack: list[tuple[str, ...]] = []  # of pushd
+        self.alternative = False  # the command under way follows `||`
         self.inner: list[Simple] = []  # commands of substitutions met in the current words
         self.here: list[tuple[str, bool]] = []  # delimiters of here-documents whose bodies follow the line
-        self.outside: list[tuple[str, dict[str, str]]] = []  # what `( … )` must not change
+        self.outside: list[tuple[tuple[str, ...], dict[str, str]]] = []  # what `( … )` must not change
 
     def commands(self) -> Iterator[Simple]:
-        simple = Simple(cwd=self.cwd)
+        simple = Simple(cwds=self.cwds)
         while self.place < len(self.text):
             if self._skip_blank():
                 continue
+            testing = bool(simple.words) and simple.words[0] == "[[" and "]]" not in simple.words
             separator = next((sign for sign in _SEPARATORS if self.text.startswith(sign, self.place)), "")
             redirection = _REDIRECTION.match(self.text, self.place)
-            if separator and not (redirection and separator == "&"):
+            if testing and (separator not in ("", ";", "\n") or redirection):
+                self.place += 1  # within [[ … ]] these signs compare and join
+            elif separator and not (redirection and separator == "&"):
                 self.place += len(separator)
                 yield from self._end(simple)
-                simple = Simple(cwd=self.cwd)
-                if separator == "\n":
-                    self._skip_here_documents()
-                elif separator == "(":
-                    self.outside.append((self.cwd, dict(self.variables)))
-                elif separator == ")" and self.outside:
-                    self.cwd, self.variables = self.outside.pop()
-                    simple.cwd = self.cwd
+                self._cross(separator)
+                simple = Simple(cwds=self.cwds)
             elif redirection:
                 self._redirect(simple, redirection[0])
             else:
                 simple.words.append(self._word())
         yield from self._end(simple)
+
+    def _cross(self, separator: str) -> None:
+        self.alternative = separator == "||"
+        if separator == "\n":
+            self._skip_here_documents()
+        elif separator == "(":
+            self.outside.append((self.cwds, dict(self.variables)))
+        elif separator == ")" and self.outside:
+            self.cwds, self.variables = self.outside.pop()
 
     def _skip_blank(self) -> bool:
         if self.text.startswith("\\\n", self.place):
@@ -157,18 +178,37 @@ class _Reader:
         yield simple
         unwrapped = _unwrap(words)
         program = os.path.basename(unwrapped[0]) if unwrapped else ""
-        if program in ("cd", "pushd"):
-            target = next((word for word in unwrapped[1:] if not word.startswith("-")), self.variables.get("HOME", ""))
-            self.cwd = os.path.normpath(os.path.join(self.cwd, target))
+        if program in ("cd", "pushd", "popd"):
+            self._move(program, next((word for word in unwrapped[1:] if not word.startswith("-") or word == "-"), None))
         elif program in _SHELLS or program == "eval":
             inner = " ".join(unwrapped[1:]) if program == "eval" else _script(unwrapped)
             yield from self._nested(inner)
+        elif program == "find":
+            yield from (Simple(words, [], [], simple.cwds) for words in _executed(unwrapped))
         elif unwrapped and unwrapped is not words:
-            yield Simple(unwrapped, [], [], simple.cwd)
+            yield Simple(unwrapped, [], [], simple.cwds)
+
+    def _move(self, program: str, target: str | None) -> None:
+        """Follow `cd`, `cd -`, pushd and popd. After `||` it happens only where what stood before (a `cd`?) failed."""
+        start = self.before if self.alternative else self.cwds
+        if program == "popd":
+            new = self.stack.pop() if self.stack else self.cwds
+        elif target == "-":
+            new = self.before
+        else:
+            home = self.variables.get("HOME", "")
+            new = tuple(normal_path(os.path.join(cwd, home if target is None else target)) for cwd in start)
+        if program == "pushd":
+            self.stack.append(self.cwds)
+        elif not self.alternative:
+            self.before = self.cwds
+        self.cwds = tuple(dict.fromkeys((*self.cwds, *new))) if self.alternative else new
+        self.variables["OLDPWD"] = self.before[0]
+        self.variables["PWD"] = self.cwds[0]
 
     def _nested(self, text: str | None) -> Iterator[Simple]:
         if text and self.depth < DEPTH:
-            yield from _Reader(text, self.cwd, dict(self.variables), self.depth + 1).commands()
+            yield from _Reader(text, self.cwds, dict(self.variables), self.depth + 1).commands()
 
     def _word(self) -> str:
         parts: list[str] = []
@@ -248,7 +288,7 @@ class _Reader:
         if known is not None or not default:
             return known if known is not None else f"${{{inside}}}"
         return _Reader(
-            f'"{default[1]}"' if not default[1].startswith("~") else default[1], self.cwd, self.variables, self.depth
+            f'"{default[1]}"' if not default[1].startswith("~") else default[1], self.cwds, self.variables, self.depth
         )._word()
 
     def _balanced(self, opening: str, closing: str) -> str:
@@ -270,7 +310,7 @@ class _Reader:
 
     def _substitute(self, command: str) -> str:
         if command.strip() == "pwd":
-            return self.cwd
+            return self.cwds[0]
         self.inner.extend(self._nested(command))
         return f"$({command})"
 
@@ -297,34 +337,25 @@ def _script(words: list[str]) -> str | None:
     return None
 
 
+def _executed(words: list[str]) -> Iterator[list[str]]:
+    """The commands that `find … -exec COMMAND ;` runs."""
+    place = 0
+    while place < len(words):
+        if words[place] in ("-exec", "-execdir", "-ok", "-okdir"):
+            end = next((at for at in range(place + 1, len(words)) if words[at] in (";", "+")), len(words))
+            yield words[place + 1 : end]
+            place = end
+        place += 1
+
+
 def commands(text: str, cwd: str, variables: Mapping[str, str]) -> list[Simple]:
     """The simple commands of a command text, in order, those within shells and substitutions included."""
-    return list(_Reader(text, cwd, dict(variables), 0).commands())
+    return list(_Reader(text, (cwd,), dict(variables), 0).commands())
 
 
-def write_targets(text: str, cwd: str, variables: Mapping[str, str]) -> list[str]:
-    """Absolute paths a command would write to: redirections and the targets of the usual programs."""
-    found: list[str] = []
-    for simple in commands(text, cwd, variables):
-        found += [simple.path(target) for target in (*simple.writes, *_targets(simple))]
-    return list(dict.fromkeys(found))
-
-
-def _targets(simple: Simple) -> list[str]:
-    program, words = simple.program, simple.words[1:]
-    plain = [word for word in words if not word.startswith("-")]
-    if program in ("tee", "touch", "mkdir", "rm", "rmdir", "unlink", "truncate", "mv", "shred"):
-        return plain + _directory(words)
-    if program in ("cp", "ln", "install", "rsync"):
-        return _directory(words) or plain[-1:]
-    if program in ("sed", "perl", "gawk") and any(re.match(r"-[a-zA-Z]*i|--in-place", word) for word in words):
-        return plain
-    if program == "dd":
-        return [word[3:] for word in words if word.startswith("of=")]
-    return []
-
-
-def _directory(words: list[str]) -> list[str]:
-    """The folder of `-t DIR` and `--target-directory=DIR`."""
-    after = [words[place + 1] for place, word in enumerate(words[:-1]) if word == "-t"]
-    return after + [word.partition("=")[2] for word in words if word.startswith("--target-directory=")]
+def left_in(text: str, cwd: str, variables: Mapping[str, str]) -> str:
+    """The folder a command text leaves its shell in."""
+    reader = _Reader(text, (cwd,), dict(variables), 0)
+    for _ in reader.commands():
+        pass
+    return reader.cwds[0]

@@ -8,6 +8,7 @@ import orjson
 
 from heldout import cell, judgements, sandbox, tree
 from heldout.checks.words import Context
+from heldout.digests import of_bytes
 from heldout.errors import Fault, Refusal
 from heldout.scenario import Scenario
 
@@ -25,7 +26,7 @@ def context_of(scenario: Scenario, target: Path, facts: Any) -> Context:
     context = Context(scenario, facts_or_fault=facts)
     try:
         if target.is_dir():
-            context.tree_or_fault = tree.FolderTree(target)
+            context.tree_or_fault = _sandbox(scenario, target)
             _start(context, target.with_name(f"{target.name}.start.tsv"))
         elif target.is_file():
             context.tree_or_fault = tree.KeptTree(target)
@@ -35,6 +36,13 @@ def context_of(scenario: Scenario, target: Path, facts: Any) -> Context:
     except Fault as fault:
         context.tree_or_fault = fault
     return context
+
+
+def _sandbox(scenario: Scenario, root: Path) -> tree.FolderTree:
+    missing = [name for name in scenario.trees if not (root / name).is_dir() and not (root / name).is_symlink()]
+    if missing:
+        raise Fault("sandbox-error", f"'{root}' is no sandbox of {scenario.id}: it has no folder '{missing[0]}'")
+    return tree.FolderTree(root, scenario.repository)
 
 
 def _start(context: Context, listing: Path) -> None:
@@ -48,15 +56,30 @@ def _cell(scenario: Scenario, folder: Path, facts: Any) -> Context:
     context = Context(scenario, facts_or_fault=facts)
     try:
         record = context.record = cell.read(folder)
+        if (record.suite, record.scenario) != (scenario.suite, scenario.id):
+            raise Fault("sandbox-error", f"'{folder}' is a cell of {record.suite}/{record.scenario}")
+        _refuse_changed(folder, record)
         context.judgements = judgements.read(folder / "judge.tsv")
-        context.start = tree.read_listing(folder / "start.tsv")
-        context.tree_or_fault = tree.KeptTree(folder / "sandbox.tar.gz", record.links, record.left_out)
+        if not record.fault:
+            context.start = tree.read_listing(folder / "start.tsv")
+            context.tree_or_fault = tree.KeptTree(folder / "sandbox.tar.gz", record.links, record.left_out)
         context.before = _lazily(folder / "before.tar.gz")
     except Fault as fault:
         context.tree_or_fault = fault
     except Refusal as refusal:
         context.tree_or_fault = Fault("sandbox-error", str(refusal))
     return context
+
+
+def _refuse_changed(folder: Path, record: cell.Record) -> None:
+    """Raise Fault when a file that a score rests on is not what the run left."""
+    for name, digest in record.kept.items():
+        try:
+            same = of_bytes((folder / name).read_bytes()) == digest
+        except OSError:
+            same = False
+        if not same:
+            raise Fault("sandbox-error", f"'{folder / name}' is not what the run left")
 
 
 def _lazily(archive: Path) -> Callable[[str], bytes]:

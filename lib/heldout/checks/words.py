@@ -4,16 +4,17 @@ A word is one small documented function `(context, **arguments) -> Finding`, reg
 arguments are declared, so that every mistake in a scenario is an error before anything runs.
 """
 
-import os.path
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.cell import Record
+from heldout.digests import of_bytes
 from heldout.errors import Fault
 from heldout.judgements import Judgement
 from heldout.scenario import Scenario
-from heldout.tree import Entry, Tree
+from heldout.tree import MAX_FILE, Entry, Tree
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 
@@ -99,27 +100,52 @@ class Context:
         own = {name: value.replace("{sandbox}", sandbox) for name, value in self.scenario.env.items()}
         return {**own, "HOME": self.homes[0], "PWD": self.cwd}
 
-    def changed(self, folder: str) -> list[str]:
-        """Regular files below `folder` that are new or whose content changed, sorted; chmod and mtime are nothing."""
-        from heldout.digests import of_bytes
+    def resolved(self, path: str) -> str:
+        """A path of a tool call with the sandbox's own new links followed: where the write really went."""
+        sandbox, links = (self.record.sandbox, self.record.links) if self.record else ("", {})
+        for _ in links:
+            for link, target in links.items():
+                place = f"{sandbox}/{link}"
+                if f"{path}/".startswith(f"{place}/"):
+                    path = os.path.normpath(os.path.join(os.path.dirname(place), target) + path[len(place) :])
+        return path
 
+    def changed(self, folder: str) -> list[str]:
+        """Regular files below `folder` that are new or whose content changed, sorted; chmod and mtime are nothing.
+
+        Raises Fault where it cannot be told: nothing is left of the folder, or a file was too much to keep.
+        """
+        start, here = self._start(), self.tree.below(folder)
+        if not here and any(path.startswith(f"{folder}/") for path, item in start.items() if item.kind == "file"):
+            raise Fault("sandbox-error", f"nothing is left below '{folder}'")
+        changed = [path for path in here if path not in start or start[path].sha256 != of_bytes(self.tree.read(path))]
+        for path, size in self.tree.left_out.items():
+            if path.startswith(f"{folder}/"):
+                if path in start and size <= MAX_FILE:
+                    raise Fault("sandbox-error", f"'{path}' was not kept: the sandbox was too large")
+                changed.append(path)
+        return sorted(changed)
+
+    def new_links(self, folder: str) -> list[str]:
+        """Symbolic links below `folder` that are new or lead elsewhere."""
         start = self._start()
-        here = self.tree.below(folder)
-        return [path for path in here if path not in start or start[path].sha256 != of_bytes(self.tree.read(path))]
+        links = {path: target for path, target in self.tree.links.items() if path.startswith(f"{folder}/")}
+        return sorted(
+            path for path, target in links.items() if path not in start or start[path].sha256 != _of_link(target)
+        )
 
     def deleted(self, folder: str) -> list[str]:
         """Regular files of the start that are no longer there."""
-        here = set(self.tree.below(folder))
-        return [
-            path
-            for path, item in self._start().items()
-            if item.kind == "file" and path.startswith(f"{folder}/") and path not in here
-        ]
+        here = {*self.tree.below(folder), *self.tree.left_out}
+        files = (path for path, item in self._start().items() if item.kind == "file")
+        return [path for path in files if path.startswith(f"{folder}/") and path not in here]
 
     def added_text(self, path: str) -> str:
         """The whole text of a new file; of a changed one the lines that were not there before."""
         import difflib
 
+        if path in self.tree.left_out:
+            raise Fault("sandbox-error", f"'{path}' was too large to keep")
         after = self.tree.text(path)
         if path not in self._start():
             return after
@@ -144,6 +170,10 @@ def _given(value: Any, code: str, missing: str) -> Any:
     if value is None:
         raise Fault(code, missing)
     return value
+
+
+def _of_link(target: str) -> str:
+    return of_bytes(os.fsencode(target))
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,8 @@ def cell_facts(folder: Path) -> dict[str, Any]:
 
     Raises Fault no-transcript, empty-transcript or unreadable-transcript.
     """
-    path, made_by = folder / "facts.json", digests.of_transcript_reader()
+    path = folder / "facts.json"
+    made_by = {"reader": digests.of_transcript_reader(), "files": _signature(folder)}
     try:
         known = orjson.loads(path.read_bytes())
         if isinstance(known, dict) and known.get("made_by") == made_by:
@@ -32,3 +33,10 @@ def cell_facts(folder: Path) -> dict[str, Any]:
     facts = {**extract(folder), "made_by": made_by}
     write_whole(path, orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
     return facts
+
+
+def _signature(folder: Path) -> list[list[str | int]]:
+    """Name, size and time of every file the facts rest on: one that was changed makes them afresh."""
+    files = [folder / "transcript.jsonl", *sorted(folder.glob("session/**/*.json*"))]
+    found = [(path, path.stat()) for path in files if path.is_file()]
+    return [[path.relative_to(folder).as_posix(), info.st_size, info.st_mtime_ns] for path, info in found]
