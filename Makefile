@@ -12,6 +12,7 @@ REPS      ?= 1#          reps a cell
 SUITE     ?=#            suites; none: all
 SCENARIOS ?=#            scenarios; none: all of the suites
 SET       ?= run#        run, or reserve
+PURPOSE   ?=#            what a reserve is opened for: measure, canary, tune
 RUN       ?= grid#       the run's name: results/RUN
 JOBS      ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)#  cells at a time
 PLUGIN    ?=#            plugin folders, instead of the scenarios' own
@@ -42,7 +43,7 @@ endif
 # The user's values without the blanks that the comments above leave behind them.
 run      := $(strip $(RUN))
 folder   := results/$(run)
-export BUDGET_USD
+export BUDGET_USD PURPOSE
 treatment = $(addprefix --plugin ,$(PLUGIN)) $(addprefix --subject ,$(SUBJECT))
 chosen    = --models '$(strip $(MODELS))' --reps $(strip $(REPS)) --suite '$(strip $(SUITE))' \
 	--scenarios '$(strip $(SCENARIOS))' --set '$(strip $(SET))' $(treatment)
@@ -63,7 +64,7 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report canary self-test test lint doctor client e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report canary tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
@@ -97,11 +98,9 @@ results/%/cell.json: | .venv/ready
 table: .venv/ready
 	@bin/check --pending $(folder) >$(folder)/pending.$$$$; \
 	[ ! -s $(folder)/pending.$$$$ ] || bin/judge --cells <$(folder)/pending.$$$$ >/dev/null || true; rm -f $(folder)/pending.$$$$
-	@status=0; bin/check --cells $(folder) >$(folder)/results.tsv.$$$$ || status=$$?; \
-	if [ -s $(folder)/results.tsv.$$$$ ]; then mv $(folder)/results.tsv.$$$$ $(folder)/results.tsv; \
-	else rm -f $(folder)/results.tsv.$$$$; exit 2; fi; exit $$status
+	@bin/rescore $(folder)
 
-rescore: table ## score the kept cells of RUN again; runs no agent
+rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why
 	@bin/report $(folder)
 
 report: .venv/ready ## print the table of RUN (FORMAT=md for Markdown)
@@ -113,6 +112,15 @@ canary: .venv/ready ## run one cell and show its row beside what it rests on: SC
 	@path=$$(bin/cells results/canary --models '$(strip $(MODEL))' --scenarios '$(strip $(SCENARIO))' --set '$(strip $(SET))'); \
 	cell=$${path%/cell.json}; bin/check '$(strip $(SCENARIO))' $$cell || true; bin/extract --tsv $$cell
 
+tune-start: .venv/ready ## freeze the instrument before a wording is tuned on RUN; names what may change
+	@bin/tune start $(folder)
+
+tune-check: .venv/tested ## nothing but wording changed since, and the plugins' own tests pass
+	@bin/tune check $(folder)
+
+mutate: .venv/tested ## mutate every check and prove that the self-test notices (minutes)
+	@.venv/bin/python tests/mutate.py
+
 self-test: .venv/ready ## prove every check in both directions, without a model
 	@bin/self-test
 
@@ -122,11 +130,15 @@ test: .venv/tested ## lint, unit and program tests, self-test
 	@bin/self-test --quiet
 
 lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios
+	@bin/seal verify
+	@bin/check --lint
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check .
 	@.venv/bin/basedpyright --level error
 	@.venv/bin/shellcheck lib/python .ci/run
 	@.venv/bin/lint-imports --no-logo >/dev/null || .venv/bin/lint-imports
-	@bin/check --lint
+
+seal: .venv/ready ## the reserve's seal, who opened it, and what was tuned against
+	@bin/seal status
 
 doctor: .venv/ready ## what is installed, what a run would use, and the mends
 	@bin/doctor
