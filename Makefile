@@ -166,6 +166,7 @@ bench: .venv/tested ## print start-up and throughput, as ratios within one run
 	@.venv/bin/python tests/bench.py
 	@.venv/bin/python tests/e2e/loopback.py .venv/bin/python tests/bench_client.py || true
 	@.venv/bin/python tests/bench_extract.py
+	@.venv/bin/python tests/simulate_stats.py 2000
 
 setup: .venv/ready ## make .venv with what the programs need
 
