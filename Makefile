@@ -135,7 +135,7 @@ lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios
 	@.venv/bin/ruff check --quiet . && .venv/bin/ruff format --quiet --check .
 	@.venv/bin/basedpyright --level error
 	@.venv/bin/shellcheck lib/python .ci/run
-	@.venv/bin/lint-imports --no-logo >/dev/null || .venv/bin/lint-imports
+	@PYTHONPATH=lib .venv/bin/lint-imports --no-logo >/dev/null || PYTHONPATH=lib .venv/bin/lint-imports
 
 seal: .venv/ready ## the reserve's seal, who opened it, and what was tuned against
 	@bin/seal status
