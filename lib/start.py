@@ -1,12 +1,15 @@
 """Run a program of bin/ so that one that cannot even start ends with 2, never with 1, the status of a failed check."""
 
-import runpy
 import sys
 
 sys.argv = sys.argv[1:]
+__file__ = sys.argv[0]
 try:
-    runpy.run_path(sys.argv[0], run_name="__main__")
+    # Not by runpy, which takes longer to import than the rest of this.
+    with open(__file__, "rb") as source:
+        code = compile(source.read(), __file__, "exec")
+    exec(code)
 except Exception as error:
-    name = sys.argv[0].rpartition("/")[2]
+    name = __file__.rpartition("/")[2]
     print(f"{name}: cannot start: {type(error).__name__}: {error}; run 'make setup'", file=sys.stderr)
     sys.exit(2)

@@ -3,7 +3,6 @@
 import errno
 import fcntl
 import os
-import tempfile
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -77,6 +76,8 @@ def workplace() -> Path:
 
     Raises Refusal when somebody else owns it: a template planted there would be run as ours.
     """
+    import tempfile
+
     chosen = os.environ.get("HELDOUT_SANDBOXES")
     place = Path(chosen) if chosen else Path(tempfile.gettempdir()) / "heldout"
     try:

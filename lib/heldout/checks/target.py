@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from heldout import cell, judgements, sandbox, tree
+from heldout import cell, judgements, tree
 from heldout.checks.words import Context
 from heldout.digests import of_bytes
 from heldout.errors import Fault, Refusal
@@ -47,6 +47,8 @@ def _sandbox(scenario: Scenario, root: Path) -> tree.FolderTree:
 
 def _start(context: Context, listing: Path) -> None:
     """The listing kept beside the target; without one, today's fixture (a sandbox that was moved or made by hand)."""
+    from heldout import sandbox  # what makes sandboxes is not needed to score a kept one
+
     start, read = sandbox.pristine(context.scenario)
     context.start = tree.read_listing(listing) if listing.is_file() else start
     context.before = read if context.start == start else None
