@@ -118,12 +118,18 @@ def read(tree: Tree, project: str) -> list[Adr]:
     Raises Fault when the folder is a symbolic link or too large.
     """
     found: list[Adr] = []
-    folder = f"{project}/{FOLDER}"
-    for path in tree.below(folder):
-        named = _FILE.fullmatch(path.removeprefix(f"{folder}/"))
-        if named:
-            found.append(Adr(path, int(named[1]), named[2], tree.text(path).replace("\r\n", "\n")))
+    for path in tree.below(f"{project}/{FOLDER}"):
+        number = number_of(path, project)
+        if number is not None:
+            slug = path.rpartition("/")[2].partition("-")[2].removesuffix(".md")
+            found.append(Adr(path, number, slug, tree.text(path).replace("\r\n", "\n")))
     return sorted(found, key=lambda adr: (adr.number, adr.name))
+
+
+def number_of(path: str, project: str) -> int | None:
+    """The number of the ADR at a path of the sandbox, None where that is no ADR of the project."""
+    named = _FILE.fullmatch(path.removeprefix(f"{project}/{FOLDER}/"))
+    return int(named[1]) if named else None
 
 
 def _front_matter(name: str, text: str) -> tuple[dict[str, Any], str, str]:
@@ -206,6 +212,22 @@ def _broken_values(adr: Adr) -> Iterator[str]:
         for item in adr.items(key):
             if item != FILL and (not re.fullmatch("[0-9]{4,}", item) or item == adr.id):
                 yield f"{adr.id} {key} '{item}' is not the number of another ADR, like \"0001\""
+
+
+def unlinked(adrs: list[Adr]) -> Iterator[str]:
+    """Where supersession does not stand in both files, or does not agree with a status."""
+    by_id = {adr.id: adr for adr in adrs}
+    for adr in adrs:
+        for key, back in (("supersedes", "superseded-by"), ("superseded-by", "supersedes")):
+            for item in adr.items(key):
+                if item not in by_id:
+                    yield f"{adr.id} {key} '{item}', which is no ADR"
+                elif adr.id not in by_id[item].items(back):
+                    yield f"{item} {back} {by_id[item].items(back)} lacks '{adr.id}', which has it in {key}"
+        if adr.items("superseded-by") and adr.word("status") != "Superseded":
+            yield f"{adr.id} status '{adr.word('status')}' != 'Superseded', but it names a successor"
+        elif adr.word("status") == "Superseded" and not adr.items("superseded-by"):
+            yield f"{adr.id} superseded-by [] names no successor, but the status is 'Superseded'"
 
 
 def unfilled(adr: Adr) -> list[str]:
