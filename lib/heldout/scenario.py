@@ -216,7 +216,7 @@ def _validate(document: Document) -> None:
             known = [f"hook:{name}" for name in data.get("plugins", ())]
             raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, known))
     if data["posture"] != "prompted" and "skill" in data:
-        raise document.refuse(f"a {data['posture']} scenario names no skill", "skill", mend="only a prompted one asks")
+        raise document.refuse(f"'skill' is for prompted scenarios, and this one is {data['posture']}", "skill")
     for key in ("cwd", "fixture", "trees", "subject", "trace"):
         for item in data.get(key, ()) if isinstance(data.get(key), list) else (data.get(key),):
             if item and (item.startswith(("/", "~")) or ".." in Path(item).parts):
@@ -256,6 +256,12 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
             raise document.refuse(
                 f"no plugin '{plugin}' in fixture/plugins/", "plugins", place, mend=near_miss(plugin, known)
             )
+    if "skill" in data:
+        folders = [PLUGINS / plugin / "skills" for plugin in data.get("plugins", ())]
+        skills = [item.parent.name for folder in folders for item in folder.glob("*/SKILL.md")]
+        if data["skill"] not in skills:
+            what = f"no plugin of the scenario has the skill '{data['skill']}'"
+            raise document.refuse(what, "skill", mend=near_miss(data["skill"], skills))
     return Scenario(
         path=path,
         set="reserve" if SETS["reserve"] in path.resolve().parents else "run",

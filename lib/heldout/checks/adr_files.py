@@ -6,7 +6,7 @@ oracle. What is wrong is told as `0001 status 'accepted' is none of …`: the id
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -176,7 +176,7 @@ def broken(adr: Adr) -> Iterator[str]:
         return
     yield from _broken_values(adr)
     first = [text for _, level, text in adr.headings if level == 1]
-    if first != [f"{adr.id}. {adr.word('title')}"]:
+    if adr.word("title") and first != [f"{adr.id}. {adr.word('title')}"]:
         yield f"{adr.id} first-level headings {first} != ['{adr.id}. {adr.word('title')}']"
     names = [name for name, _ in adr.sections if name in SECTIONS]
     if names != list(SECTIONS):
@@ -297,7 +297,19 @@ def stale(tree: Tree, project: str) -> str:
 
 def governs(adr: Adr, path: str) -> bool:
     """Whether one of the ADR's affected paths is the path, a folder above it, or a glob (`*`, `**`) that matches it."""
-    return any(_covers(pattern.strip().removeprefix("./").rstrip("/"), path) for pattern in adr.items("affected-paths"))
+    return any(_covers(_bare(pattern), path) for pattern in adr.items("affected-paths"))
+
+
+def idle_paths(adr: Adr, files: Iterable[str]) -> list[str]:
+    """The affected paths that match none of the project's files."""
+    present = list(files)
+    return [
+        pattern for pattern in adr.items("affected-paths") if not any(_covers(_bare(pattern), path) for path in present)
+    ]
+
+
+def _bare(pattern: str) -> str:
+    return pattern.strip().removeprefix("./").rstrip("/")
 
 
 def _covers(pattern: str, path: str) -> bool:

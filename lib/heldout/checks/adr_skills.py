@@ -5,7 +5,6 @@ They need the sandbox alone, so that a session without a transcript is scored as
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from heldout.checks import adr_files
 from heldout.checks.adr_files import FOLDER, INDEX, Adr, padded
@@ -18,22 +17,18 @@ NONE_NEW = f"no ADR in {FOLDER} is new"
 KEPT_SHARE = 0.8  # of the words of a log's entry; a sentence that only gave the date may go
 
 
-def _project(context: Context) -> str:
-    return PurePosixPath(context.scenario.cwd).parts[0]
-
-
 def _all(context: Context) -> list[Adr]:
-    return adr_files.read(context.tree, _project(context))
+    return adr_files.read(context.tree, context.scenario.repository)
 
 
 def _new(context: Context) -> list[Adr]:
-    changed = set(context.changed(_project(context)))
+    changed = set(context.changed(context.scenario.repository))
     return [adr for adr in _all(context) if adr.path in changed and adr.path not in (context.start or {})]
 
 
 def _numbers_before(context: Context) -> dict[str, int]:
     """Path and number of each ADR that the agent found."""
-    numbered = ((path, adr_files.number_of(path, _project(context))) for path in context.start or {})
+    numbered = ((path, adr_files.number_of(path, context.scenario.repository)) for path in context.start or {})
     return {path: number for path, number in numbered if number is not None}
 
 
@@ -59,11 +54,17 @@ def new_adr(context: Context, title: str, status: str, date: str, affects: str, 
     if not set(adr.slug.split("-")) <= set(_words(title)):
         reasons.append(f"{adr.id} slug '{adr.slug}' is not made of the title '{title}'")
     reasons += list(_other_values(adr, title=title, status=status, date=date))
-    if not adr.problem and not adr_files.governs(adr, affects):
-        reasons.append(f"{adr.id} affected-paths {adr.items('affected-paths')} do not cover '{affects}'")
+    governed = _inside(context, affects)
+    if not adr.problem and not adr_files.governs(adr, governed):
+        reasons.append(f"{adr.id} affected-paths {adr.items('affected-paths')} do not cover '{governed}'")
     text = normal(adr.section("Decision")).lower()
     reasons += [f"{adr.id} section Decision lacks '{item}'" for item in decision if item.lower() not in text]
     return fails(*reasons) if reasons else passes(f"{adr.name} is as asked for", notes=(adr.path,))
+
+
+def _inside(context: Context, path: str) -> str:
+    """A path of the sandbox as seen from the project."""
+    return path.removeprefix(f"{context.scenario.repository}/")
 
 
 def _words(text: str) -> list[str]:
@@ -80,12 +81,16 @@ def _other_values(adr: Adr, **expected: str) -> Iterator[str]:
 
 @word("sandbox")
 def adr_form(context: Context) -> Finding:
-    """Every new ADR keeps the invariants of its file, and the links of all ADRs stand both ways."""
+    """Every new ADR keeps the invariants of its file, an Accepted one names files that exist, and all links stand."""
     new = _new(context)
     if not new:
         return fails(NONE_NEW)
     reasons = [line for adr in new for line in adr_files.broken(adr)]
     reasons += list(adr_files.unlinked(_all(context)))
+    files = [_inside(context, path) for path in context.tree.files]
+    for adr in new:
+        if adr.word("status") == "Accepted" and (idle := adr_files.idle_paths(adr, files)):
+            reasons.append(f"{adr.id} affected-paths {idle} match no file")
     return fails(*reasons) if reasons else passes(f"{len(new)} new ADRs keep the invariants")
 
 
@@ -108,7 +113,7 @@ def adr_superseded(context: Context, old: str, new: str) -> Finding:
 
 def _rewritten(context: Context, adr: Adr) -> Iterator[str]:
     """What else than its status and its successor changed in an ADR that was there."""
-    if adr.path not in context.changed(_project(context)) or adr.path not in _numbers_before(context):
+    if adr.path not in context.changed(context.scenario.repository) or adr.path not in _numbers_before(context):
         return
     lines = [_without_links(text) for text in (_starting(context, adr.path), context.tree.read(adr.path))]
     if lines[0] != lines[1]:
@@ -135,7 +140,7 @@ def _without_links(data: bytes) -> list[bytes]:
 
 def _starting(context: Context, path: str) -> bytes:
     """The bytes that the agent found at `path`."""
-    project = _project(context)
+    project = context.scenario.repository
     if path not in context.changed(project) and path not in context.deleted(project):
         return context.tree.read(path)
     if context.before is None:
@@ -147,7 +152,7 @@ def _starting(context: Context, path: str) -> bytes:
 @word("sandbox", but=optional("texts", ()))
 def adrs_kept(context: Context, but: list[str]) -> Finding:
     """The ADRs that the agent found are there, byte for byte; those of BUT may have changed."""
-    project = _project(context)
+    project = context.scenario.repository
     gone, changed = context.deleted(project), context.changed(project)
     reasons = [f"{padded(number)} is deleted" for path, number in _numbers_before(context).items() if path in gone]
     reasons += [
@@ -161,17 +166,17 @@ def adrs_kept(context: Context, but: list[str]) -> Finding:
 @word("sandbox")
 def adr_index(context: Context) -> Finding:
     """The index is the one that the ADRs must have, worked out here and not by the plugin."""
-    told = adr_files.stale(context.tree, _project(context))
+    told = adr_files.stale(context.tree, context.scenario.repository)
     return fails(told) if told else passes("the index is current")
 
 
 @word("sandbox")
 def adr_skeleton(context: Context) -> Finding:
     """The ADR folder holds an index of no ADRs and nothing else."""
-    folder = f"{_project(context)}/{FOLDER}/"
+    folder = f"{context.scenario.repository}/{FOLDER}/"
     others = [path.removeprefix(folder) for path in context.tree.below(folder[:-1]) if path != folder + INDEX]
     reasons = [f"{FOLDER}/{name} is new, expected {INDEX} alone" for name in others]
-    if told := adr_files.stale(context.tree, _project(context)):
+    if told := adr_files.stale(context.tree, context.scenario.repository):
         reasons.append(told)
     return fails(*reasons) if reasons else passes("the skeleton is there")
 
@@ -182,7 +187,7 @@ def adrs_migrated(context: Context, source: str, entries: list[str]) -> Finding:
 
     Each has these values, names the log in its comment of origin, and keeps the words of its section.
     """
-    found, texts = {adr.id: adr for adr in _all(context)}, _sections(context, source)
+    found, texts, name = {adr.id: adr for adr in _all(context)}, _sections(context, source), _inside(context, source)
     reasons: list[str] = []
     for entry in entries:
         number, date, status, title = entry.split(None, 3)
@@ -191,15 +196,15 @@ def adrs_migrated(context: Context, source: str, entries: list[str]) -> Finding:
             reasons.append(f"there is no ADR {number} for the entry '{title}'")
             continue
         reasons += list(_other_values(adr, title=title, date=date, status=status))
-        if f"<!-- Migrated from {source}:" not in adr.body:
-            reasons.append(f"{number} lacks the comment '<!-- Migrated from {source}: … -->'")
+        if f"<!-- Migrated from {name}:" not in adr.body:
+            reasons.append(f"{number} lacks the comment '<!-- Migrated from {name}: … -->'")
         reasons += list(_lost(adr, next(text for heading, text in texts if title.lower() in heading.lower())))
-    reasons += [f"{number} '{adr.word('title')}' is no entry of {source}" for number, adr in found.items()]
+    reasons += [f"{number} '{adr.word('title')}' is no entry of {name}" for number, adr in found.items()]
     return fails(*reasons) if reasons else passes(f"{len(entries)} entries became {len(entries)} ADRs")
 
 
 def _sections(context: Context, source: str) -> list[tuple[str, str]]:
-    text = _starting(context, f"{_project(context)}/{source}").decode("utf-8-sig", "replace")
+    text = _starting(context, source).decode("utf-8-sig", "replace")
     return Adr(source, 0, "", text.replace("\r\n", "\n")).sections
 
 
@@ -215,9 +220,9 @@ def _lost(adr: Adr, entry: str) -> Iterator[str]:
 @word("sandbox", log=optional("flag", False))
 def nothing_else_changed(context: Context, log: bool) -> Finding:
     """No file of the sandbox is new, changed or deleted but ANSWER.md and, with LOG, the ADRs and their index."""
-    project = _project(context)
+    project = context.scenario.repository
     reasons = [
-        f"{path.removeprefix(f'{project}/')} is {what}, expected no change"
+        f"{_inside(context, path)} is {what}, expected no change"
         for path, what in sorted(_changes(context))
         if path not in _answers(context) and CACHE not in path.split("/")
         if not (log and (path == f"{project}/{FOLDER}/{INDEX}" or adr_files.number_of(path, project) is not None))
@@ -229,9 +234,9 @@ def _changes(context: Context) -> Iterator[tuple[str, str]]:
     start, trees = context.start or {}, context.scenario.trees
     for folder in trees:
         yield from ((path, "changed" if path in start else "new") for path in context.changed(folder))
+        yield from ((path, "a new link") for path in context.new_links(folder))
         yield from ((path, "deleted") for path in context.deleted(folder))
-    outside = (path for path in context.tree.files if path.split("/")[0] not in trees)
-    yield from ((path, "new") for path in (*outside, *context.tree.links) if path not in start)
+    yield from ((path, "new") for path in context.tree.files if path.split("/")[0] not in trees)
 
 
 def _answers(context: Context) -> tuple[str, str]:
