@@ -17,6 +17,7 @@ RUN       ?= grid#       the run's name: results/RUN
 JOBS      ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)#  cells at a time
 PLUGIN    ?=#            plugin folders, instead of the scenarios' own
 SUBJECT   ?=#            a folder to take the scenarios' subject paths from
+TO        ?=#            prompts, answers: the folder that a driver works in, outside any repository
 BUDGET_USD ?=#           stop starting cells when the run has cost this much
 REFRESH   ?=#            a command to run before the grid, such as one that refreshes installed plugins
 PYTHON    ?= python3#  the Python that makes .venv
@@ -64,7 +65,7 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report canary tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report canary prompts answers tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
@@ -111,6 +112,18 @@ canary: .venv/ready ## run one cell and show its row beside what it rests on: SC
 	@bin/run '$(strip $(SCENARIO))' '$(strip $(MODEL))' results/canary $(treatment)
 	@path=$$(bin/cells results/canary --models '$(strip $(MODEL))' --scenarios '$(strip $(SCENARIO))' --set '$(strip $(SET))'); \
 	cell=$${path%/cell.json}; bin/check '$(strip $(SCENARIO))' $$cell || true; bin/extract --tsv $$cell
+
+prompts: .venv/ready ## render the prompts of a grid for a driver that runs them in its own session: TO= MODELS=
+	@: $(or $(strip $(TO)),$(error prompts needs TO=, a new folder)) $(or $(strip $(MODELS)),$(error prompts needs MODELS=))
+	@bin/cells '$(strip $(TO))' $(chosen) --in-session | bin/prompt --cells '$(strip $(TO))' $(treatment)
+
+answers: .venv/ready ## score what a driver brought back, from its sandboxes alone, and print the table: TO=
+	@: $(or $(strip $(TO)),$(error answers needs TO=, the folder of 'make prompts'))
+	@cd '$(strip $(TO))' && { $(CURDIR)/bin/check --header; tail -n +2 cells.tsv | \
+	while IFS=$$'\t' read -r _ sandbox scenario model rep; do \
+	$(CURDIR)/bin/check "$$scenario" "$$sandbox" --tsv "$$model" --rep "$$rep" || true; done; \
+	} >results.tsv.$$$$ && mv results.tsv.$$$$ results.tsv
+	@bin/report '$(strip $(TO))'; ! cut -f 4 '$(strip $(TO))/results.tsv' | grep -q ERROR || exit 2
 
 tune-start: .venv/ready ## freeze the instrument before a wording is tuned on RUN; names what may change
 	@bin/tune start $(folder)

@@ -130,7 +130,10 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
     [
         (("-B", "grid"), "make -B would pay for every cell again"),
         (("grid", "SCENARIOS=P1x"), "unknown scenario 'P1x'"),
-        (("grid", "MODELS=sonnett"), "unknown model 'sonnett' for N1-L1-reporting; did you mean 'sonnet'?"),
+        (
+            ("grid", "SCENARIOS=N1", "MODELS=sonnett"),
+            "unknown model 'sonnett' for N1-L1-reporting; did you mean 'sonnet'?",
+        ),
         (("grid", "SUITE=vault-wrote"), "unknown suite 'vault-wrote'; did you mean 'vault-write'?"),
         (("grid", "SET=both"), "set 'both' is neither 'run' nor 'reserve'"),
         (("grid", "RUN=a/b"), "RUN is one folder name"),
@@ -138,7 +141,7 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
         (("grid", "RUN=10:30"), "RUN is one folder name"),
         (("grid", "RUN=it's"), "RUN is one folder name"),
         (("-t", "grid"), "make -t would make empty cells"),
-        (("grid", "SUBJECT=/nonexistent"), "'/nonexistent' replaces nothing of N1-L1-reporting"),
+        (("grid", "SCENARIOS=N1", "SUBJECT=/nonexistent"), "'/nonexistent' replaces nothing of N1-L1-reporting"),
         (("grid", "REPS=0"), "invalid value for '--reps'"),
         (("canary",), "canary needs SCENARIO="),
     ],

@@ -112,7 +112,8 @@ class Record:
     commands of each plugin. `kept` are digests of the files a score rests on. `links` are symbolic links found in the
     sandbox afterwards, path to target; `left_out` files too large to keep, to size; `home_files` new files below the
     cell's home; `homes` are the home folders a tool call may mean by `~` (the cell's, then the user's); `shadowed` are
-    the user's own values of variables the scenario sets; `usd` is what the session cost.
+    the user's own values of variables the scenario sets; `usd` is what the session cost; `answered_by` says whether the
+    `agent` wrote a prompted scenario's ANSWER.md or `run` did, from the final message.
     """
 
     suite: str
@@ -146,6 +147,7 @@ class Record:
     home_files: list[str] = field(default_factory=list)
     homes: list[str] = field(default_factory=list)
     shadowed: dict[str, str] = field(default_factory=dict)
+    answered_by: str = ""
     schema: int = SCHEMA
 
     def write(self, folder: Path) -> None:

@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from heldout import prompts
 from heldout.files import ROOT
 from heldout.scenario import Scenario
 
@@ -105,7 +106,7 @@ def run_parts(scenario: Scenario, agent: str) -> dict[str, str]:
         "posture": scenario.posture,
     }
     return {
-        "task": of_bytes(scenario.task.encode()),
+        "task": of_bytes(prompts.source(scenario).encode()),
         "fixture": of_value({tree: of_tree(root / tree, is_subject(tree)) for tree in scenario.trees}),
         "prepare": of_tree(root / "prepare"),
         "adapter": of_value([_of_source(name) for name in ADAPTERS[agent]]),

@@ -38,6 +38,7 @@ _KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
     "trees": ((list,), False),
     "cwd": ((str,), False),
     "plugins": ((list,), False),
+    "skill": ((str,), False),
     "subject": ((list,), False),
     "env": ((dict,), False),
     "unset": ((list,), False),
@@ -77,6 +78,7 @@ class Scenario:
     trees: tuple[str, ...]
     cwd: str
     plugins: tuple[str, ...]
+    skill: str | None
     subject: tuple[str, ...]
     env: Mapping[str, str]
     unset: tuple[str, ...]
@@ -114,6 +116,11 @@ class Scenario:
     def actors(self) -> Path:
         """The scripts of the embedded agent for this scenario (the file may be missing)."""
         return FIXTURES / self.suite / "actors" / f"{self.id}.yaml"
+
+    @property
+    def runner_prompt(self) -> Path:
+        """What a prompted scenario's Task is put into (the file may be missing: then the Task is the prompt)."""
+        return FIXTURES / self.suite / "runner-prompt.md"
 
     def rubric(self, name: str) -> Path:
         return FIXTURES / self.suite / "rubrics" / f"{name}.md"
@@ -208,6 +215,8 @@ def _validate(document: Document) -> None:
         if kind_ != "hook" or subject not in data.get("plugins", ()):
             known = [f"hook:{name}" for name in data.get("plugins", ())]
             raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, known))
+    if data["posture"] != "prompted" and "skill" in data:
+        raise document.refuse(f"'skill' is for prompted scenarios, and this one is {data['posture']}", "skill")
     for key in ("cwd", "fixture", "trees", "subject", "trace"):
         for item in data.get(key, ()) if isinstance(data.get(key), list) else (data.get(key),):
             if item and (item.startswith(("/", "~")) or ".." in Path(item).parts):
@@ -247,6 +256,12 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
             raise document.refuse(
                 f"no plugin '{plugin}' in fixture/plugins/", "plugins", place, mend=near_miss(plugin, known)
             )
+    if "skill" in data:
+        folders = [PLUGINS / plugin / "skills" for plugin in data.get("plugins", ())]
+        skills = [item.parent.name for folder in folders for item in folder.glob("*/SKILL.md")]
+        if data["skill"] not in skills:
+            what = f"no plugin of the scenario has the skill '{data['skill']}'"
+            raise document.refuse(what, "skill", mend=near_miss(data["skill"], skills))
     return Scenario(
         path=path,
         set="reserve" if SETS["reserve"] in path.resolve().parents else "run",
@@ -261,6 +276,7 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
         trees=trees,
         cwd=data.get("cwd", ""),
         plugins=tuple(data.get("plugins", ())),
+        skill=data.get("skill"),
         subject=tuple(data.get("subject", ())),
         env={name: str(value) for name, value in data.get("env", {}).items()},
         unset=tuple(data.get("unset", ())),

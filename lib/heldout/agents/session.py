@@ -10,18 +10,19 @@ import shutil
 import stat
 import subprocess
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from heldout import digests, sandbox, tree
+from heldout import digests, prompts, sandbox, tree
 from heldout.agents import contained
 from heldout.agents.job import Ended, Job
 from heldout.agents.roster import Model
 from heldout.cell import Cell, Record
 from heldout.errors import Fault, Refusal
+from heldout.prompts import ANSWER
 from heldout.scenario import Scenario, plugin_name, session_start
 
 HOME_FILES = 5_000  # new files of the cell's home that are listed at most; what is hidden comes last
@@ -69,10 +70,18 @@ def next_attempt(cell: Cell) -> Path:
     return cell.attempts / str(int(last.name) + 1 if last else 1)
 
 
-def attempt(cell: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...], overlay: Path | None) -> Record:
+def attempt(
+    cell: Cell,
+    item: Scenario,
+    model: Model,
+    plugins: tuple[Path, ...],
+    overlay: Path | None,
+    final_message: Callable[[Path], str],
+) -> Record:
     """Run the agent once and leave the attempt's files in `cell.part`, all but facts.json and cell.json.
 
-    The record returned has `fault` set where the machine or the agent's environment failed.
+    `final_message` reads the agent's last words out of `cell.part`. The record returned has `fault` set where the
+    machine or the agent's environment failed.
     """
     session_id = str(uuid.uuid4())
     record = Record(item.suite, item.id, model.name, cell.rep, model.agent, session_id, "", "", started=_now())
@@ -84,7 +93,7 @@ def attempt(cell: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...],
     place: Path | None = None
     try:
         place = sandbox.new_place()
-        _perform(cell, item, model, plugins, overlay, place, record)
+        _perform(cell, item, model, plugins, overlay, place, record, final_message)
     except Fault as fault:
         record.fault = [fault.code, fault.detail]
     except OSError as error:
@@ -104,6 +113,7 @@ def _perform(
     overlay: Path | None,
     place: Path,
     record: Record,
+    final_message: Callable[[Path], str],
 ) -> None:
     work = place / "work"
     cwd, template = sandbox.build(item, work, overlay)
@@ -121,7 +131,7 @@ def _perform(
         home=place / "home",
         tmp=place / "tmp",
         config=place / "config",
-        prompt=item.task,
+        prompt=prompts.render(item, cwd, plugins),
         model=model.id,
         session_id=record.session_id,
         env={name: value.replace("{sandbox}", str(work)) for name, value in item.env.items()},
@@ -145,7 +155,24 @@ def _perform(
     )
     if ended.how in ("killed", "aborted", "api_error"):
         record.fault = ["api-error" if ended.how == "api_error" else "killed", ended.detail]
+    if item.posture == "prompted":
+        record.answered_by = _answer((cwd, work), lambda: final_message(cell.part))
     _keep(cell.part, template, place, record, item.repository)
+
+
+def _answer(folders: tuple[Path, ...], final_message: Callable[[], str]) -> str:
+    """Write the final message to the first folder's ANSWER.md where none has one; returns who answered.
+
+    That is `agent`, `run`, or '' when nothing was said. An agent that only talks has answered as well: checks of
+    prompted scenarios look at the file alone, so that they serve sessions without a transcript.
+    """
+    if any(os.path.lexists(folder / ANSWER) for folder in folders):
+        return "agent"
+    said, place = final_message(), folders[0]
+    if not said.strip() or not place.is_dir() or place.is_symlink():
+        return ""
+    (place / ANSWER).write_text(f"{said.rstrip()}\n", "utf-8", "replace")
+    return "run"
 
 
 def _keep(part: Path, template: Path, place: Path, record: Record, repository: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from heldout import prompts
 from heldout.checks.expression import validate, words_of
 from heldout.checks.patterns import found, normal
 from heldout.errors import Fault, Refusal
@@ -40,6 +41,7 @@ def problems() -> Iterator[str]:
         try:
             scenario = load(path)
             validate(scenario)
+            prompts.render(scenario, Path(scenario.cwd), scenario.plugin_roots())
         except (Refusal, Fault) as error:
             yield str(error)
         else:

@@ -206,6 +206,8 @@ def _info(context: Context, findings: Mapping[str, Finding]) -> dict[str, str]:
         info["agent"] = record.agent
         if record.plays:
             info["plays"] = record.plays
+        if record.answered_by:
+            info["answered-by"] = record.answered_by
         info["served"], info["cli"] = ",".join(record.served) or "unknown", record.client or "unknown"
         info["instrument"] = f"{short(combined(record.run_parts))}.{short(combined(instrument(scenario)))}"
         info["plugins"] = ",".join(

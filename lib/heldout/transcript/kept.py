@@ -35,6 +35,14 @@ def cell_facts(folder: Path) -> dict[str, Any]:
     return facts
 
 
+def final_message(folder: Path) -> str:
+    """The agent's last words; '' where there are none, or no transcript to read them from."""
+    try:
+        return cell_facts(folder)["answers"]["final_message"] or ""
+    except Fault:
+        return ""
+
+
 def _signature(folder: Path) -> list[list[str | int]]:
     """Name, size and time of every file the facts rest on: one that was changed makes them afresh."""
     files = [folder / "transcript.jsonl", *sorted(folder.glob("session/**/*.json*"))]
