@@ -17,9 +17,9 @@ from importlib import import_module
 from pathlib import Path
 
 from heldout import digests, sandbox, tree
-from heldout.agents import contained
+from heldout.agents import contained, trace
 from heldout.agents.job import Ended, Job
-from heldout.agents.roster import Model
+from heldout.agents.roster import Model, variants_of
 from heldout.cell import Cell, Record
 from heldout.errors import Fault, Refusal
 from heldout.scenario import Scenario, plugin_name, session_start
@@ -83,8 +83,12 @@ def attempt(cell: Cell, item: Scenario, model: Model, plugins: tuple[Path, ...],
     record.hooks = {plugin_name(root): session_start(root) for root in plugins}
     place: Path | None = None
     try:
-        place = sandbox.new_place()
-        _perform(cell, item, model, plugins, overlay, place, record)
+        if model.agent == "trace":
+            trace.keep(item.source(item.trace or "", overlay), variants_of(item)[model.id], cell.part)
+            record.client, record.ended = trace.CLIENT, "completed"
+        else:
+            place = sandbox.new_place()
+            _perform(cell, item, model, plugins, overlay, place, record)
     except Fault as fault:
         record.fault = [fault.code, fault.detail]
     except OSError as error:
