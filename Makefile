@@ -108,7 +108,7 @@ report: .venv/ready ## print the table of RUN (FORMAT=md or json)
 	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text)
 
 # BASE may be named as RUN is, or be a path.
-base = $(firstword $(wildcard results/$(strip $(BASE))) $(strip $(BASE)))
+base = $(if $(strip $(BASE)),$(firstword $(wildcard results/$(strip $(BASE))) $(strip $(BASE))))
 diff: .venv/ready ## compare RUN with BASE= (FORMAT=md or json; MIXED=1 in spite of other instruments); 1: a regression
 	@: $(or $(base),$(error diff needs BASE=))
 	@bin/diff $(base) $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(strip $(MIXED)),--mixed)

@@ -5,7 +5,7 @@ vary, and one difference of theirs says little: `decide` is where that is settle
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from heldout import figures, mixture, report, summary
@@ -36,7 +36,7 @@ class Item:
     new: Any
     delta: Any = None
     tool: str = ""
-    reasons: Sequence[str] = ()
+    reasons: list[str] = field(default_factory=list[str])
     outcome: str = CHANGE
 
 

@@ -150,7 +150,7 @@ def subject_parts(scenario: Scenario, plugins: tuple[Path, ...], actor: str, ove
     for item in scenario.subject:
         parts[f"{'trace' if item == scenario.trace else 'subject'}:{item}"] = of_tree(scenario.source(item, overlay))
     if actor:
-        kind, scripts = ("variant", scenario.variants) if scenario.trace else ("actor", scenario.actors)
+        kind, scripts = ("variant", scenario.variants.parent) if scenario.trace else ("actor", scenario.actors)
         parts[f"{kind}:{actor}"] = of_tree(scripts)
     return parts
 

@@ -26,8 +26,11 @@ def rows_of(path: Path) -> list[Row]:
 
 
 def name_of(path: Path) -> str:
-    """How a report calls what it read: the run's name, or the file."""
-    return path.resolve().name if path.is_dir() else str(path)
+    """How a report calls what it read: the run's name, `baseline/SUITE`, or the file."""
+    if not path.is_dir():
+        return str(path)
+    folder = path.resolve()
+    return f"baseline/{folder.name}" if folder.parent.name == "baseline" else folder.name
 
 
 def _of_report(path: Path) -> list[Row]:

@@ -2,8 +2,8 @@
 
 A file maps names to variants. `change` is one of: `set` (places to values; the place after the last entry of a list is
 `-`), `remove` (a list of places), `replace` (places to [old, new] text), `content` (the whole file's text instead).
-A place is a JSON Pointer (RFC 6901) into the trace. What actors are to a scenario that an agent plays, variants are
-to one of posture trace.
+A place is a JSON Pointer (RFC 6901) into the trace. `common.yaml` beside them has variants of every trace of the
+suite. What actors are to a scenario that an agent plays, variants are to one of posture trace.
 """
 
 import copy
@@ -44,13 +44,17 @@ COMMON = {
 
 
 def load_for(path: Path) -> dict[str, Variant]:
-    """The saved trace itself, and the variants of its file, if there is one; Refusal names file, line and key."""
+    """The saved trace itself, the suite's variants and the trace's own; Refusal names file, line and key."""
+    return {**COMMON, **_read(path.with_name("common.yaml")), **_read(path)}
+
+
+def _read(path: Path) -> dict[str, Variant]:
     if not path.exists():
-        return dict(COMMON)
+        return {}
     document = load(path)
     if not isinstance(document.data, dict) or not document.data:
         raise document.refuse(f"must map names to variants, not {kind(document.data)}")
-    return {**COMMON, **{str(name): _variant(document, name) for name in document.data}}
+    return {str(name): _variant(document, name) for name in document.data}
 
 
 def _variant(document: Document, name: str) -> Variant:
@@ -81,7 +85,7 @@ def _changed(document: Any, variant: Variant) -> Any:
     for place in variant.change.get("remove", ()):
         _at(document, place, variant, lambda owner, key: owner.pop(key))
     for place, (old, new) in variant.change.get("replace", {}).items():
-        if old not in (_at(document, place, variant, lambda owner, key: owner[key])):
+        if old not in _at(document, place, variant, lambda owner, key: owner[key]):
             raise Refusal(f"variant '{variant.name}': {place} has no '{old}'")
         _at(document, place, variant, lambda owner, key, o=old, n=new: _put(owner, key, owner[key].replace(o, n)))
     return document
