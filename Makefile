@@ -20,6 +20,7 @@ SUBJECT   ?=#            a folder to take the scenarios' subject paths from
 TO        ?=#            prompts, answers: the folder that a driver works in, outside any repository
 BUDGET_USD ?=#           stop starting cells when the run has cost this much
 REFRESH   ?=#            a command to run before the grid, such as one that refreshes installed plugins
+BASE      ?=#            what diff compares RUN with: a run's name, baseline/SUITE, or a path
 PYTHON    ?= python3#  the Python that makes .venv
 CLIENT    := 2.1.332#    the client that 'make client' installs
 
@@ -65,7 +66,7 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report canary prompts answers tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
@@ -104,14 +105,31 @@ table: .venv/ready
 rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why
 	@bin/report $(folder)
 
-report: .venv/ready ## print the table of RUN (FORMAT=md for Markdown)
+report: .venv/ready ## print the table of RUN (FORMAT=md or json)
 	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text)
+
+# BASE may be named as RUN is, or be a path.
+base = $(if $(strip $(BASE)),$(firstword $(wildcard results/$(strip $(BASE))) $(strip $(BASE))))
+diff: .venv/ready ## compare RUN with BASE= (FORMAT=md or json; MIXED=1 in spite of other instruments); 1: a regression
+	@: $(or $(base),$(error diff needs BASE=))
+	@bin/diff $(base) $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(strip $(MIXED)),--mixed)
+
+# A baseline has no ERROR in it: the first one ends this.
+baseline: .venv/ready ## make results/baseline/SUITE again (none: of all suites) from default actors and saved traces
+	@for suite in $(or $(strip $(SUITE)),$(notdir $(wildcard scenarios/*))); do \
+	run=$$(mktemp -d) || exit 2; trap 'rm -rf "$$run"' EXIT; \
+	bin/cells "$$run" --suite "$$suite" >"$$run/cells.txt"; \
+	bin/run --cells "$$run/cells.txt" --no-check 2>"$$run/log" || { cat "$$run/log" >&2; exit 2; }; \
+	bin/check --pending "$$run" >"$$run/pending"; bin/judge --cells <"$$run/pending" >/dev/null; \
+	bin/check --cells "$$run" >"$$run/results.tsv"; \
+	bin/report "$$run" --baseline "results/baseline/$$suite" | sed 1q; rm -rf "$$run"; done
 
 canary: .venv/ready ## run one cell and show its row beside what it rests on: SCENARIO= MODEL=
 	@: $(or $(strip $(SCENARIO)),$(error canary needs SCENARIO=)) $(or $(strip $(MODEL)),$(error canary needs MODEL=))
 	@bin/run '$(strip $(SCENARIO))' '$(strip $(MODEL))' results/canary $(treatment)
 	@path=$$(bin/cells results/canary --models '$(strip $(MODEL))' --scenarios '$(strip $(SCENARIO))' --set '$(strip $(SET))'); \
-	cell=$${path%/cell.json}; bin/check '$(strip $(SCENARIO))' $$cell || true; bin/extract --tsv $$cell
+	cell=$${path%/cell.json}; bin/check '$(strip $(SCENARIO))' $$cell || true; \
+	[ '$(strip $(MODEL))' = trace ] || bin/extract --tsv $$cell
 
 prompts: .venv/ready ## render the prompts of a grid for a driver that runs them in its own session: TO= MODELS=
 	@: $(or $(strip $(TO)),$(error prompts needs TO=, a new folder)) $(or $(strip $(MODELS)),$(error prompts needs MODELS=))

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from heldout.errors import CODES, Fault, Refusal
-from heldout.files import write_whole
+from heldout.files import natural, write_whole
 
 SCHEMA = 1
 _REP = re.compile(r"r[0-9]+")
@@ -99,7 +99,7 @@ def below(folder: Path) -> Iterator[Cell]:
         suite, scenario, model, rep = path.parent.relative_to(folder / "attempts").parts
         if _REP.fullmatch(rep) and path.name.isdigit():
             found.add(Cell(folder, suite, scenario, unspell(model), int(rep[1:])))
-    yield from sorted(found)
+    yield from sorted(found, key=lambda cell: (cell.run, cell.suite, natural(cell.scenario), cell.model, cell.rep))
 
 
 @dataclass

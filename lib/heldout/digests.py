@@ -25,6 +25,7 @@ LIBRARY = ROOT / "lib" / "heldout"
 ADAPTERS = {
     "actor": ("agents/actor.py", "agents/acting", "agents/script.py", "agents/process.py"),
     "claude": ("agents/claude.py", "agents/contained.py"),
+    "trace": ("agents/trace.py", "agents/variants.py"),
 }
 _NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache"}
 
@@ -97,6 +98,16 @@ def run_parts(scenario: Scenario, agent: str) -> dict[str, str]:
             f"{tree}/{path}" == item or f"{tree}/{path}".startswith(f"{item}/") for item in subjects
         )
 
+    return {
+        **_asked(scenario),
+        "fixture": of_value({tree: of_tree(root / tree, is_subject(tree)) for tree in scenario.trees}),
+        "prepare": of_tree(root / "prepare"),
+        "adapter": of_value([_of_source(name) for name in ADAPTERS[agent]]),
+    }
+
+
+def _asked(scenario: Scenario) -> dict[str, str]:
+    """What the scenario's file says of the session."""
     settings = {
         "cwd": scenario.cwd,
         "env": dict(scenario.env),
@@ -107,9 +118,6 @@ def run_parts(scenario: Scenario, agent: str) -> dict[str, str]:
     }
     return {
         "task": of_bytes(prompts.source(scenario).encode()),
-        "fixture": of_value({tree: of_tree(root / tree, is_subject(tree)) for tree in scenario.trees}),
-        "prepare": of_tree(root / "prepare"),
-        "adapter": of_value([_of_source(name) for name in ADAPTERS[agent]]),
         "limits": of_value(asdict(scenario.limits)),
         "settings": of_value(settings),
     }
@@ -117,22 +125,34 @@ def run_parts(scenario: Scenario, agent: str) -> dict[str, str]:
 
 def score_parts(scenario: Scenario, rubrics: Mapping[str, Path]) -> dict[str, str]:
     """What reads the session, part by part."""
+    trace = scenario.posture == "trace"
+    reader = {"schema": of_tree(scenario.trace_schema)} if trace else {"extract": of_transcript_reader()}
     return {
         "axes": of_value([scenario.axes, scenario.expected_files, scenario.polarity]),
         "checks": _of_source("checks"),
-        "extract": of_transcript_reader(),
         "rubric": of_value({name: of_tree(path) for name, path in rubrics.items()}),
+        **reader,
     }
 
 
+def case(scenario: Scenario, score: Mapping[str, str]) -> str:
+    """Digest of the scenario's own words, code and fixture aside: what a kept baseline is known by.
+
+    Both other digests change with every edit of the library; a baseline that had them would be stale each time. `score`
+    are the scenario's score_parts.
+    """
+    return combined({**_asked(scenario), "axes": score["axes"], "rubric": score["rubric"]})
+
+
 def subject_parts(scenario: Scenario, plugins: tuple[Path, ...], actor: str, overlay: Path | None) -> dict[str, str]:
-    """The treatment, part by part: `plugin:NAME`, `subject:PATH`, and `actor:NAME` where a script is played."""
+    """The treatment, part by part: `plugin:NAME`, `subject:PATH`, `trace:PATH`, and `actor:NAME` where a script is
+    played, `variant:NAME` where a trace was changed."""
     parts = {f"plugin:{root.name}": of_tree(root) for root in plugins}
     for item in scenario.subject:
-        source = overlay / item if overlay and (overlay / item).exists() else scenario.fixture_root / item
-        parts[f"subject:{item}"] = of_tree(source)
+        parts[f"{'trace' if item == scenario.trace else 'subject'}:{item}"] = of_tree(scenario.source(item, overlay))
     if actor:
-        parts[f"actor:{actor}"] = of_tree(scenario.actors)
+        kind, scripts = ("variant", scenario.variants.parent) if scenario.trace else ("actor", scenario.actors)
+        parts[f"{kind}:{actor}"] = of_tree(scripts)
     return parts
 
 

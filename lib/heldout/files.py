@@ -3,6 +3,7 @@
 import errno
 import fcntl
 import os
+import re
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,11 @@ ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixture"
 PLUGINS = FIXTURES / "plugins"
 RESULTS = ROOT / "results"
+
+
+def natural(name: str) -> list[str | int]:
+    """A key that sorts numbers in names by value: D2 before D10."""
+    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
 
 
 def write_whole(path: Path, data: bytes | str) -> None:

@@ -33,6 +33,8 @@ def build(scenario: Scenario, destination: Path, overlay: Path | None = None) ->
     holds files that an agent would read, and Fault `sandbox-error` when the machine could not do it (a full disk, a
     failing `prepare`).
     """
+    if scenario.posture == "trace":
+        raise Refusal(f"'{scenario.id}' is a saved trace: it has no sandbox")
     if destination.exists() or destination.is_symlink():
         raise Refusal(f"'{destination}' exists", "name a new folder")
     refuse_parents(destination)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refusal
-from heldout.files import FIXTURES, PLUGINS, ROOT
+from heldout.files import FIXTURES, PLUGINS, ROOT, natural
 from heldout.rows import VERDICTS
 from heldout.yamlfile import Document, kind, near_miss
 
@@ -49,6 +49,8 @@ _KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
     "trace": ((str,), False),
     "axes": ((dict,), True),
 }
+# No agent runs in a scenario of posture trace, so that nothing of a sandbox or session can be said.
+_TRACE_KEYS = ("id", "suite", "title", "posture", "polarity", "fixture", "trace", "axes")
 _LIMITS = {"turns": (int,), "seconds": (int, float), "usd": (int, float)}
 
 
@@ -121,6 +123,20 @@ class Scenario:
     def runner_prompt(self) -> Path:
         """What a prompted scenario's Task is put into (the file may be missing: then the Task is the prompt)."""
         return FIXTURES / self.suite / "runner-prompt.md"
+
+    @property
+    def variants(self) -> Path:
+        """The changes of the saved trace that the self-test scores (the file may be missing)."""
+        return FIXTURES / self.suite / "variants" / f"{self.id}.yaml"
+
+    @property
+    def trace_schema(self) -> Path:
+        """The JSON Schema of the suite's traces."""
+        return self.fixture_root / "trace.schema.json"
+
+    def source(self, subject: str, overlay: Path | None) -> Path:
+        """Where a subject path is taken from: the overlay that has it, else the fixture."""
+        return overlay / subject if overlay and (overlay / subject).exists() else self.fixture_root / subject
 
     def rubric(self, name: str) -> Path:
         return FIXTURES / self.suite / "rubrics" / f"{name}.md"
@@ -205,6 +221,10 @@ def _validate(document: Document) -> None:
         raise document.refuse("key 'trace' is missing: a trace scenario names its trace fixture")
     if data["posture"] != "trace" and "cwd" not in data:
         raise document.refuse("key 'cwd' is missing")
+    if data["posture"] == "trace":
+        document.only_keys(data, _TRACE_KEYS, what="key of a trace scenario")
+    elif "trace" in data:
+        raise document.refuse("only a scenario of posture 'trace' has a trace", "trace")
     for name in data.get("env", {}):
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
             raise document.refuse(f"'{name}' is no name of a variable", "env", name)
@@ -277,7 +297,7 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
         cwd=data.get("cwd", ""),
         plugins=tuple(data.get("plugins", ())),
         skill=data.get("skill"),
-        subject=tuple(data.get("subject", ())),
+        subject=tuple(data.get("subject", ())) + ((data["trace"],) if "trace" in data else ()),
         env={name: str(value) for name, value in data.get("env", {}).items()},
         unset=tuple(data.get("unset", ())),
         require=tuple(data.get("require", ())),
@@ -320,7 +340,8 @@ def files(set_name: str | None = None, suite: str | None = None) -> Iterator[Pat
     """The scenario files of a set (both when None) and suite (all when None), in order of suite and name."""
     for name, folder in SETS.items():
         if set_name in (None, name):
-            yield from sorted(path for path in folder.glob("*/*.md") if suite in (None, path.parent.name))
+            found = (path for path in folder.glob("*/*.md") if suite in (None, path.parent.name))
+            yield from sorted(found, key=lambda path: (path.parent.name, natural(path.name)))
 
 
 def suites() -> list[str]:

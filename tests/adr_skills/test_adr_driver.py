@@ -182,6 +182,8 @@ def test_a_driver_gets_blind_prompts_of_the_run_set_and_is_scored(repository: Pa
     source = (ROOT / "scenarios/adr-skills/S5-init.md").read_text().replace("id: S5-init", "id: S9-init")
     (repository / "scenarios-reserve/adr-skills").mkdir()
     (repository / "scenarios-reserve/adr-skills/S9-init.md").write_text(source)
+    done = bin("seal", "accept", "--reason", "a new reserve", root=repository)
+    assert done.returncode == 0, done.stderr
     done = bin("prompt", "S9", tmp_path, root=repository)
     assert done.returncode == 2 and "'S9-init' is in the reserve" in one_line(done.stderr)
     to = tmp_path / "driver"

@@ -1,8 +1,9 @@
 """Who may be run: the names of MODELS, and the cells of a grid.
 
 A name is an alias of lib/models.yaml, a full id `claude-…`, `claude:NAME` taken verbatim, an embedded actor of the
-scenario, or `ACTOR@claude` (`ACTOR@claude:ID`): the real client on a stub that plays the actor's script. Anything else
-is refused with the near miss, so that a typo spends nothing.
+scenario, or `ACTOR@claude` (`ACTOR@claude:ID`): the real client on a stub that plays the actor's script. A scenario of
+posture trace has the model `trace`, and variants of its trace for the self-test. Anything else is refused with the near
+miss, so that a typo spends nothing.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -11,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from heldout import cell, digests, scenario
-from heldout.agents import script
+from heldout.agents import script, variants
 from heldout.cell import Cell
 from heldout.errors import Refusal
 from heldout.files import ROOT
@@ -32,8 +33,8 @@ class Model:
 
     @property
     def script(self) -> str:
-        """The actor whose script this is, or '' where a model decides."""
-        return self.plays or (self.id if self.agent == "actor" else "")
+        """The actor whose script this is, or the variant of a trace; '' where a model decides."""
+        return self.plays or (self.id if self.agent in ("actor", "trace") and self.id != variants.SAVED else "")
 
 
 @cache
@@ -41,7 +42,7 @@ def _aliases() -> dict[str, dict[str, str]]:
     return load(ROOT / "lib" / "models.yaml").data
 
 
-def actors_of(item: Scenario) -> dict[str, script.Actor]:
+def actors_of(item: Scenario) -> Mapping[str, script.Actor]:
     """The embedded actors of a scenario: its own, and those that every suite has."""
     return _actors(item.actors)
 
@@ -51,9 +52,33 @@ def _actors(path: Path) -> dict[str, script.Actor]:
     return script.load_for(path)
 
 
+def variants_of(item: Scenario) -> Mapping[str, variants.Variant]:
+    """The saved trace of a scenario of posture trace, and its variants."""
+    return _variants(item.variants)
+
+
+@cache
+def _variants(path: Path) -> dict[str, variants.Variant]:
+    return variants.load_for(path)
+
+
+def embedded(item: Scenario) -> Mapping[str, script.Actor | variants.Variant]:
+    """All that a scenario brings to be scored without a model, by name."""
+    return variants_of(item) if item.posture == "trace" else actors_of(item)
+
+
+def fitting(item: Scenario, names: Iterable[str]) -> list[str]:
+    """The names of MODELS that concern a scenario: `trace` those of posture trace, every other name the others."""
+    return [name for name in names if (name == variants.SAVED) == (item.posture == "trace")]
+
+
 def resolve(name: str, item: Scenario) -> Model:
     """The model called `name` for a scenario; raises Refusal with the near miss."""
     cell.spell(name)
+    if item.posture == "trace":
+        if name not in variants_of(item):
+            raise Refusal(f"unknown model '{name}' for {item.id}", near_miss(name, variants_of(item)))
+        return Model(name, "trace", name)
     aliases = _aliases()
     if name in aliases:
         return Model(name, aliases[name]["agent"], aliases[name]["model"])
@@ -87,7 +112,7 @@ def grid(
 
 def default_models(item: Scenario) -> list[str]:
     """The actors that a grid without MODELS runs; `trace` for a scenario that needs no agent."""
-    return [name for name, actor in actors_of(item).items() if actor.default]
+    return [name for name, brought in embedded(item).items() if brought.default]
 
 
 def strangers(folder: Path, override: tuple[Path, ...], overlay: Path | None) -> dict[str, list[str]]:

@@ -160,7 +160,7 @@ def _actor(document: Document, name: Any) -> Actor:
     if ends not in ENDS:
         raise document.refuse(f"'ends' is '{ends}'", name, "ends", mend=near_miss(str(ends), ENDS))
     turns = _turns(document, name, "turns") if "turns" in data else ()
-    actor = Actor(name, data.get("default", False), _expect(document, name), _judge(document, name), turns, ends)
+    actor = Actor(name, data.get("default", False), expectation(document, name), _judge(document, name), turns, ends)
     _check_end(document, actor)
     _check_spawns(document, actor)
     return actor
@@ -203,7 +203,8 @@ def _check_spawns(document: Document, actor: Actor) -> None:
             raise document.refuse(what, actor.name, mend=near_miss(name, described))
 
 
-def _expect(document: Document, name: str) -> Mapping[str, Any]:
+def expectation(document: Document, name: str) -> Mapping[str, Any]:
+    """What the self-test expects of the entry called `name`: verdict, axes, a part of the reasons, some of the info."""
     expect = document.data[name].get("expect", {})
     document.only_keys(expect, _EXPECT_KEYS, name, "expect")
     if expect.get("verdict", "PASS") not in ("PASS", "FAIL", "ERROR"):

@@ -17,9 +17,9 @@ from importlib import import_module
 from pathlib import Path
 
 from heldout import digests, prompts, sandbox, tree
-from heldout.agents import contained
+from heldout.agents import contained, trace
 from heldout.agents.job import Ended, Job
-from heldout.agents.roster import Model
+from heldout.agents.roster import Model, variants_of
 from heldout.cell import Cell, Record
 from heldout.errors import Fault, Refusal
 from heldout.prompts import ANSWER
@@ -92,8 +92,12 @@ def attempt(
     record.hooks = {plugin_name(root): session_start(root) for root in plugins}
     place: Path | None = None
     try:
-        place = sandbox.new_place()
-        _perform(cell, item, model, plugins, overlay, place, record, final_message)
+        if model.agent == "trace":
+            trace.keep(item.source(item.trace or "", overlay), variants_of(item)[model.id], cell.part)
+            record.client, record.ended = trace.CLIENT, "completed"
+        else:
+            place = sandbox.new_place()
+            _perform(cell, item, model, plugins, overlay, place, record, final_message)
     except Fault as fault:
         record.fault = [fault.code, fault.detail]
     except OSError as error:

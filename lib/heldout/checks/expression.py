@@ -5,10 +5,13 @@ deterministic branches leave its expression open.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import regex
 
+from heldout.checks.keywords import plain
+from heldout.checks.keywords import words as words_in
 from heldout.checks.library import WORDS
 from heldout.checks.patterns import compiled
 from heldout.checks.words import FAIL, PASS, UNDECIDED, Argument, Context, Finding, Word
@@ -65,12 +68,13 @@ def _validate_arguments(scenario: Scenario, word: Word, value: Any, trail: Trail
 
 def _problem(scenario: Scenario, argument: Argument, value: Any) -> str:
     """What is wrong with an argument's value, or ''."""
-    if argument.kind == "concepts":
+    if argument.kind in ("concepts", "alternatives"):
+        items = "patterns" if argument.kind == "concepts" else "keywords"
         if not isinstance(value, dict) or not value:
-            return "must map concepts to patterns"
-        return next((problem for item in value.values() if (problem := _list_problem(item, True))), "")
-    if argument.kind in ("patterns", "texts"):
-        return _list_problem(value, argument.kind == "patterns")
+            return f"must map names to {items}"
+        return next((problem for item in value.values() if (problem := _list_problem(item, items))), "")
+    if argument.kind in ("patterns", "keywords", "texts"):
+        return _list_problem(value, argument.kind)
     types = {"number": (int, float), "flag": (bool,)}.get(argument.kind, (str,))
     if not isinstance(value, types) or (isinstance(value, bool) and argument.kind != "flag"):
         return f"must be {kind(types[0]())}, not {kind(value)}"
@@ -87,7 +91,7 @@ def _problem(scenario: Scenario, argument: Argument, value: Any) -> str:
     return ""
 
 
-def _list_problem(value: Any, are_patterns: bool) -> str:
+def _list_problem(value: Any, items: str) -> str:
     if not isinstance(value, list) or not value:
         return "must be a list that is not empty"
     for item in value:
@@ -95,7 +99,9 @@ def _list_problem(value: Any, are_patterns: bool) -> str:
             return f"must list texts, not {kind(item)}"
         if not item.strip():
             return "holds an empty one, which would match everything"
-        if are_patterns:
+        if items == "keywords" and not words_in(plain(item)):
+            return f"holds '{item}', which has no letter or digit"
+        if items == "patterns":
             try:
                 if compiled(item).search(""):
                     return f"holds '{item}', which matches an empty text"
@@ -126,7 +132,7 @@ def evaluate(expression: Any, context: Context, *, ask: bool = True) -> Finding:
         expression = {expression: {}}
     name, value = next(iter(expression.items()))
     if name == "not":
-        return _negated(evaluate(value, context, ask=ask))
+        return _negated(evaluate(value, context, ask=ask), [word.name for word, _ in words_of(value)])
     if name in ("all", "any"):
         decisive = FAIL if name == "all" else PASS
         first = [evaluate(item, context, ask=False) if _asks(item) else evaluate(item, context) for item in value]
@@ -148,16 +154,18 @@ def _asks(expression: Any) -> bool:
 
 def _call(word: Word, arguments: dict[str, Any], context: Context) -> Finding:
     try:
-        return word.function(context, **arguments)
+        found = word.function(context, **arguments)
+        return replace(found, failed=(word.name,)) if found.outcome == FAIL else found
     except Fault as fault:
         return Finding(UNDECIDED, (f"{word.name}: {fault.detail}",) if fault.detail else (), code=fault.code)
     except Exception as error:  # a defect of the check, or facts of a shape it did not expect: never a FAIL
         return Finding(UNDECIDED, (f"{word.name}: {type(error).__name__}: {error}",), code="check-error")
 
 
-def _negated(finding: Finding) -> Finding:
+def _negated(finding: Finding, names: list[str]) -> Finding:
     turned = {PASS: FAIL, FAIL: PASS}.get(finding.outcome, UNDECIDED)
-    return Finding(turned, finding.evidence, "", finding.info, finding.notes, finding.code, finding.judged)
+    failed = tuple(f"not {name}" for name in names) if turned == FAIL else ()
+    return replace(finding, outcome=turned, via="", failed=failed)
 
 
 def _joined(parts: list[Finding], decisive: str) -> Finding:
@@ -179,4 +187,5 @@ def _joined(parts: list[Finding], decisive: str) -> Finding:
         tuple(dict.fromkeys(note for part in parts for note in part.notes)),
         next((part.code for part in makers if part.code), ""),
         any(part.judged for part in makers),
+        tuple(dict.fromkeys(name for part in makers for name in part.failed)),
     )

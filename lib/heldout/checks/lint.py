@@ -52,7 +52,8 @@ def problems() -> Iterator[str]:
         if scenario.id in seen:
             yield f"{scenario.path}: id '{scenario.id}' is also that of {seen[scenario.id]}"
         seen[scenario.id] = scenario.path
-        yield from (f"{scenario.path}: {text}" for text in (*_leaks(scenario), *_pair(scenario, by_id)))
+        found = (*_leaks(scenario), *_pair(scenario, by_id), *_trace(scenario))
+        yield from (f"{scenario.path}: {text}" for text in found)
 
 
 def _pair(scenario: Scenario, by_id: dict[tuple[str, str, str], Scenario]) -> Iterator[str]:
@@ -67,6 +68,11 @@ def _pair(scenario: Scenario, by_id: dict[tuple[str, str, str], Scenario]) -> It
         yield f"pair '{scenario.pair}' has the same polarity"
     elif scenario.level != other.level:
         yield f"pair '{scenario.pair}' has level {other.level}, not {scenario.level}"
+
+
+def _trace(scenario: Scenario) -> Iterator[str]:
+    if scenario.trace and not (scenario.fixture_root / scenario.trace).is_file():
+        yield f"trace '{scenario.fixture}/{scenario.trace}' is no file of fixture/"
 
 
 def _leaks(scenario: Scenario) -> Iterator[str]:

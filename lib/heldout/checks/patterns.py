@@ -1,6 +1,6 @@
 """Patterns over text that people and models write: one way to normalise, compile and match.
 
-Text is NFKC-normalised, zero-width characters dropped and white space collapsed, so that line breaks, full-width
+Text is NFKC-normalised, invisible characters dropped and white space collapsed, so that line breaks, full-width
 letters and combining accents do not decide. Patterns ignore case. A pattern that runs away is a fault of the check.
 """
 
@@ -13,7 +13,8 @@ import regex
 from heldout.errors import Fault
 
 TIMEOUT = 2.0  # seconds a pattern may take on one text
-_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff\u00ad"))
+# Format characters (zero-width spaces and joiners, marks of direction, soft hyphens), fillers, variation selectors.
+_INVISIBLE = regex.compile(r"[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u3164\uffa0]+")
 
 
 @cache
@@ -23,7 +24,7 @@ def compiled(pattern: str) -> Any:
 
 
 def normal(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).translate(_INVISIBLE).split())
+    return " ".join(unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).split())
 
 
 def found(pattern: str, text: str) -> str | None:

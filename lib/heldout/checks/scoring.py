@@ -12,7 +12,7 @@ from typing import Any
 from heldout.cell import Record
 from heldout.checks.expression import evaluate, words_of
 from heldout.checks.words import FAIL, PASS, UNDECIDED, Context, Finding
-from heldout.digests import combined, score_parts, short
+from heldout.digests import case, combined, score_parts, short
 from heldout.errors import Fault
 from heldout.rows import Row
 from heldout.scenario import Scenario, session_start
@@ -191,28 +191,35 @@ def _info(context: Context, findings: Mapping[str, Finding]) -> dict[str, str]:
     ]
     if decided_by_judge:
         info["judge"] = ",".join(decided_by_judge)
+    info["failed"] = ",".join(f"{letter}:{name}" for letter, finding in findings.items() for name in finding.failed)
     for finding in findings.values():
         info.update(finding.info)
     if isinstance(facts, Mapping):
         info.update(
             {key: str(facts["economics"][key]) for key in _ECONOMICS if facts["economics"].get(key) is not None}
         )
+        info["tools"] = str(facts["counts"]["actions"])
         for key, name in (("num_turns", "turns"), ("duration_ms", "ms"), ("cost_usd", "usd")):
             if facts.get(key) is not None:
                 info[name] = str(facts[key])
     if how := _ended(context):
         info["ended"] = how
-    if record:
+    if scenario.posture == "trace":
+        info["agent"] = "trace"
+    elif record:
         info["agent"] = record.agent
         if record.plays:
             info["plays"] = record.plays
         if record.answered_by:
             info["answered-by"] = record.answered_by
         info["served"], info["cli"] = ",".join(record.served) or "unknown", record.client or "unknown"
-        info["instrument"] = f"{short(combined(record.run_parts))}.{short(combined(instrument(scenario)))}"
+    parts = instrument(scenario)
+    if record:
+        info["instrument"] = f"{short(combined(record.run_parts))}.{short(combined(parts))}"
         info["plugins"] = ",".join(
             f"{key[7:]}@{value[:8]}" for key, value in sorted(record.subjects.items()) if key.startswith("plugin:")
         )
+    info["case"] = short(case(scenario, parts))
     for key in ("polarity", "level", "suite"):
         if (value := getattr(scenario, key)) is not None:
             info[key] = str(value)

@@ -4,9 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from heldout import cell, judgements, tree
+from heldout.checks import traces
 from heldout.checks.words import Context
 from heldout.digests import of_bytes
 from heldout.errors import Fault, Refusal
@@ -96,12 +95,12 @@ def _lazily(archive: Path) -> Callable[[str], bytes]:
 
 def _trace(scenario: Scenario, target: Path) -> Context:
     path = target / "transcript.jsonl" if target.is_dir() else target
-    context = Context(scenario, record=cell.read(target) if (target / "cell.json").is_file() else None)
+    context = Context(scenario)
     try:
-        raw = path.read_bytes()
-        context.trace_or_fault = orjson.loads(raw) if raw.strip() else Fault("empty-transcript", f"'{path}' is empty")
-    except OSError as error:
-        context.trace_or_fault = Fault("no-transcript", f"cannot read '{path}': {error.strerror}")
-    except ValueError as error:
-        context.trace_or_fault = Fault("unreadable-transcript", f"'{path}' is not JSON: {error}")
+        context.record = cell.read(target) if (target / "cell.json").is_file() else None
+        if context.record and context.record.fault:  # the row tells that fault; what was copied is not looked at
+            raise Fault(*context.record.fault)
+        context.trace_or_fault = traces.load(path, scenario.trace_schema)
+    except Fault as fault:
+        context.trace_or_fault = fault
     return context

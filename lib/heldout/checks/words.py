@@ -23,7 +23,8 @@ PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 class Finding:
     """What a word found. `evidence` says why, naming file, expected and found; `via` is the route that passed.
 
-    `notes` are paths that later axes may look at; `info` goes to the row; `code` is the ERROR code of an undecided one.
+    `notes` are paths that later axes may look at; `info` goes to the row; `code` is the ERROR code of an undecided one;
+    `failed` names the words that failed.
     """
 
     outcome: str
@@ -33,6 +34,7 @@ class Finding:
     notes: tuple[str, ...] = ()
     code: str = ""
     judged: bool = False
+    failed: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -178,7 +180,11 @@ def _of_link(target: str) -> str:
 
 @dataclass(frozen=True)
 class Argument:
-    """One argument of a word. `kind` is patterns, concepts, texts, text, path, number, flag or rubric."""
+    """One argument of a word.
+
+    `kind` is patterns, concepts, keywords, alternatives, texts, text, path, number, flag or rubric. Concepts map names
+    to patterns, alternatives map names to keywords, which are literal (`heldout.checks.keywords`).
+    """
 
     kind: str
     default: Any = None

@@ -1,0 +1,245 @@
+"""Check words of the suite diagnosis: what an operations-diagnosis agent gathered, concluded, audited and told.
+
+They read one saved trace (fixture/diagnosis/trace.schema.json). Verdict words of a trace are its verifier's own, told
+in small letters; null stands for absent.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
+import regex
+
+from heldout.checks.keywords import plain, stands, words
+from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
+from heldout.errors import Fault
+
+EVALUATION = "selfEvaluation.verifier_evaluation"
+# What a verifier may say of a claim.
+VERIFICATIONS = ("supported", "partially_supported", "unsupported", "contradicted", "unverifiable")
+MODES = ("parsed", "fallback")
+MARKERS = ("executor_evidence_v2", "answer_version", "evidence_bindings", "claim_id")
+# The degraded-output contract: an answer to a rejected diagnosis says one of these.
+NOTICES = (
+    *("insufficient evidence", "not enough evidence", "evidence is insufficient", "evidence is not sufficient"),
+    *("could not be verified", "cannot be verified", "could not be confirmed", "cannot be confirmed"),
+    *("could not be determined", "cannot be determined", "unable to determine"),
+    *("证据不足", "无法确认", "无法确定", "无法判断", "未能验证", "无法验证", "不能确定"),
+)
+RUN = 10  # words in a row that are no coincidence
+SHORT = 4  # words of a claim that can be recognised at all
+
+
+@word("trace", tools=Argument("texts"))
+def evidence_gathered(context: Context, tools: list[str]) -> Finding:
+    """Every tool of TOOLS was called (toolInvocations), or a summary of the verifier names it."""
+    trace = context.trace
+    called = {_name(item["tool"]) for item in _list(trace, "toolInvocations")}
+    told = "\n".join(_strings(_evaluation(trace).get("summaries")))
+    uncovered = [tool for tool in tools if _name(tool) not in called and not _mentioned(tool, told)]
+    covered = [tool for tool in tools if tool not in uncovered]
+    info = {"covered": ",".join(covered), "uncovered": ",".join(uncovered), **_figures(context)}
+    if uncovered:
+        names = ", ".join(item["tool"] for item in _list(trace, "toolInvocations")) or "none"
+        reasons = (
+            f"toolInvocations and summaries lack the evidence tool '{tool}', called: {names}" for tool in uncovered
+        )
+        return fails(*reasons, info=info)
+    return passes(f"gathered evidence with {', '.join(tools)}", info=info)
+
+
+def _figures(context: Context) -> dict[str, str]:
+    """Cost of the trace, where it is on record, and whether it answers the case's own question."""
+    trace = context.trace
+    figures = {"tools": str(len(trace["toolInvocations"]))} if trace.get("toolInvocations") is not None else {}
+    if trace.get("durationMs") is not None:
+        figures["ms"] = str(round(trace["durationMs"]))
+    if plain(trace["question"]) != plain(context.scenario.task):
+        figures["question"] = "other"
+    return figures
+
+
+@word("trace", allowed=Argument("texts"), forbidden=optional("texts", ()))
+def agent_verdict_in(context: Context, allowed: list[str], forbidden: list[str]) -> Finding:
+    """The verifier's verdict exists, is one of ALLOWED and none of FORBIDDEN; letter case aside."""
+    verdict = _verdict(context.trace)
+    expected = f"expected one of {', '.join(allowed).lower()}"
+    if not verdict:
+        return fails(f"{EVALUATION}.verdict is missing, {expected}")
+    info = {"agent_verdict": verdict}
+    if verdict in map(str.lower, forbidden):
+        return fails(f"{EVALUATION}.verdict is the forbidden '{verdict}', {expected}", info=info)
+    if verdict not in map(str.lower, allowed):
+        return fails(f"{EVALUATION}.verdict is '{verdict}', {expected}", info=info)
+    return passes(f"{EVALUATION}.verdict is '{verdict}'", info=info)
+
+
+@word("trace", keywords=Argument("alternatives"), minimum=Argument("number"))
+def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: int) -> Finding:
+    """The final answer has at least MINIMUM of KEYWORDS, each named and given as spellings of which one is enough."""
+    if not 0 < minimum <= len(keywords):
+        raise Fault("check-error", f"minimum {minimum} of {len(keywords)} keywords")
+    answer = plain(context.trace["finalAnswer"])
+    missing = [name for name, spellings in keywords.items() if not any(stands(item, answer) for item in spellings)]
+    count = len(keywords) - len(missing)
+    info = {"keywords": f"{count}/{len(keywords)}"}
+    told = f"finalAnswer has {count} of {len(keywords)} root-cause keywords, expected {minimum}"
+    return fails(f"{told}, without {', '.join(missing)}", info=info) if count < minimum else passes(told, info=info)
+
+
+@word("trace", keywords=optional("keywords", ()), claims=optional("keywords", ()))
+def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> Finding:
+    """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports."""
+    answer = _answer(context)
+    reasons = [
+        f"finalAnswer {what} '{item}', expected it absent"
+        for what, items in (("has the forbidden keyword", keywords), ("states the unsupported claim", claims))
+        for item in items
+        if stands(item, answer)
+    ]
+    return fails(*reasons) if reasons else passes("finalAnswer has nothing forbidden")
+
+
+@word("trace", notices=optional("keywords", NOTICES))
+def degraded_if_rejected(context: Context, notices: list[str]) -> Finding:
+    """On the verdict REJECT the final answer says so (one of NOTICES) and repeats no unverified executor answer.
+
+    Repeating is ten words in a row, or a whole shorter claim, of the executor's draft or of a claim that no claim check
+    found supported; what the question or a supported claim says too may be repeated.
+    """
+    if _verdict(context.trace) != "reject":
+        return passes("nothing was rejected")
+    answer, reasons = _answer(context), list[str]()
+    if not any(stands(item, answer) for item in notices):
+        reasons.append("finalAnswer to a rejected diagnosis does not say that it could not be established")
+    reasons += [f"finalAnswer repeats the unverified executor answer: '{told}'" for told in _repeated(context.trace)]
+    return fails(*reasons) if reasons else passes("finalAnswer keeps the degraded-output contract")
+
+
+def _repeated(trace: Mapping[str, Any]) -> Iterator[str]:
+    """The start of each unverified text of the executor that the final answer repeats."""
+    evidence = _mapping(_mapping(trace, "executor"), "executor_evidence_v2")
+    checks = _list(_evaluation(trace), "claim_checks")
+    supported = {item.get("claim_id") for item in checks if _word(item.get("verification")) == "supported"}
+    claims = [(item.get("claim_id") in supported, item.get("statement")) for item in _list(evidence, "claims")]
+    allowed = [trace["question"], *(text for fine, text in claims if fine)]
+    for text in (evidence.get("answer"), *(text for fine, text in claims if not fine)):
+        size = min(RUN, len(words(plain(text or ""))))
+        if size >= SHORT:
+            said = _runs(text, size) & _runs(trace["finalAnswer"], size)
+            yield from sorted(" ".join(run) for run in said.difference(*(_runs(item, size) for item in allowed)))[:1]
+
+
+def _runs(text: str | None, size: int) -> set[tuple[str, ...]]:
+    """All runs of `size` words of a text."""
+    found = words(plain(text or ""))
+    return {tuple(found[place : place + size]) for place in range(len(found) - size + 1)}
+
+
+@word("trace")
+def audit_closed(context: Context) -> Finding:
+    """The V2 audit chain is on record: gatekeeper_result, claim_checks and composer_output exist."""
+    evaluation = _evaluation(context.trace)
+    missing = [key for key in ("gatekeeper_result", "claim_checks", "composer_output") if evaluation.get(key) is None]
+    reasons = (f"{EVALUATION}.{key} is missing, expected it on record" for key in missing)
+    return fails(*reasons) if missing else passes("the audit chain is on record")
+
+
+@word("trace")
+def gatekeeper_obeyed(context: Context) -> Finding:
+    """Where gatekeeper_result.status is fail, the verdict is not PASS."""
+    status = _word(_mapping(_evaluation(context.trace), "gatekeeper_result").get("status"))
+    verdict = _verdict(context.trace)
+    if status == "fail" and verdict == "pass":
+        return fails(f"{EVALUATION}.verdict is 'pass' although gatekeeper_result.status is 'fail'")
+    return passes(f"gatekeeper_result.status '{status}', verdict '{verdict}'")
+
+
+@word("trace")
+def claims_audited(context: Context) -> Finding:
+    """There is a claim check, and each has claim_id, verification (a value of the verifier's contract) and detail."""
+    checks = _list(_evaluation(context.trace), "claim_checks")
+    reasons: list[str] = [] if checks else [f"{EVALUATION}.claim_checks has no entry, expected one a claim"]
+    for place, item in enumerate(checks):
+        lacking = [key for key in ("claim_id", "verification", "detail") if not (item.get(key) or "").strip()]
+        reasons += [f"claim_checks/{place}/{key} is missing, expected text" for key in lacking]
+        if "verification" not in lacking and _word(item["verification"]) not in VERIFICATIONS:
+            told = f"claim_checks/{place}/verification is '{item['verification']}'"
+            reasons.append(f"{told}, expected one of {', '.join(VERIFICATIONS)}")
+    return fails(*reasons) if reasons else passes(f"{len(checks)} claim checks are auditable")
+
+
+@word("trace")
+def composer_recorded(context: Context) -> Finding:
+    """composer_output.mode says whether the parsed output or the fallback rendering became the answer."""
+    mode = _word(_mapping(_evaluation(context.trace), "composer_output").get("mode"))
+    if mode not in MODES:
+        found = f"is '{mode}'" if mode else "is missing"
+        return fails(f"{EVALUATION}.composer_output.mode {found}, expected {' or '.join(MODES)}")
+    return passes(f"the composer's output was {mode}", info={"composer": mode})
+
+
+@word("trace", markers=optional("keywords", MARKERS))
+def no_raw_markers(context: Context, markers: list[str]) -> Finding:
+    """The final answer shows no raw protocol marker, in any letter case or spelling (claim_id, claimId, claim-id)."""
+    answer = _answer(context)
+    found = [marker for marker in markers if _marker(marker).search(answer)]
+    reasons = (f"finalAnswer shows the raw protocol marker '{marker}', expected it absent" for marker in found)
+    return fails(*reasons) if found else passes("finalAnswer shows no raw protocol marker")
+
+
+@cache
+def _marker(marker: str) -> Any:
+    body = r"(?:[_-]\s?)?".join(map(regex.escape, marker.casefold().split("_")))
+    return regex.compile(rf"(?<![a-z0-9]){body}s?(?![a-z0-9])")
+
+
+def _answer(context: Context) -> str:
+    """The final answer, for what must not stand in it: an empty one shows nothing."""
+    answer = plain(context.trace["finalAnswer"])
+    if not answer:
+        raise Fault("no-result", "finalAnswer is empty")
+    return answer
+
+
+def _verdict(trace: Mapping[str, Any]) -> str:
+    return _word(_evaluation(trace).get("verdict"))
+
+
+def _evaluation(trace: Mapping[str, Any]) -> Mapping[str, Any]:
+    return _mapping(_mapping(trace, "selfEvaluation"), "verifier_evaluation")
+
+
+def _mapping(owner: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    return owner.get(key) or {}
+
+
+def _list(owner: Mapping[str, Any], key: str) -> list[Any]:
+    return owner.get(key) or []
+
+
+def _word(value: str | None) -> str:
+    return (value or "").strip().lower()
+
+
+def _name(tool: str) -> str:
+    return tool.strip().casefold()
+
+
+def _mentioned(tool: str, text: str) -> bool:
+    return _tool(tool).search(text.casefold()) is not None
+
+
+@cache
+def _tool(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![a-z0-9_-]){re.escape(_name(name))}(?![a-z0-9_-])")
+
+
+def _strings(value: Any) -> Iterator[str]:
+    """All texts of plain data, at any depth."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _strings(item)

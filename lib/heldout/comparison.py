@@ -1,0 +1,192 @@
+"""Two runs compared, as plain data (lib/diff.schema.json): what each adds up to, and every difference with its weight.
+
+Saved traces are deterministic: the same trace gives the same row, so each drop is a regression. Sessions of an agent
+vary, and one difference of theirs says little: `decide` is where that is settled.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from heldout import figures, mixture, report, summary
+from heldout.rows import Row
+
+SCHEMA = 1
+REGRESSION, IMPROVEMENT, CHANGE = "regression", "improvement", "change"
+OUTCOMES = (REGRESSION, IMPROVEMENT, CHANGE)
+Rows = Sequence[Row]
+Key = tuple[str, str, str]  # suite, scenario, model; the scenario of an aggregate is ''
+By = Mapping[Key, Rows]
+
+
+@dataclass
+class Item:
+    """One difference. `delta` is current minus base, above 0 where more is better in pass_rate, case and evidence.
+
+    kind      pass_rate, tool_calls, duration_ms, agent_verdicts (of a suite × model); case, evidence, missing-case,
+              new-case (of a scenario × model)
+    reasons   of a case that got worse: what failed now
+    """
+
+    kind: str
+    suite: str
+    scenario: str
+    model: str
+    old: Any
+    new: Any
+    delta: Any = None
+    tool: str = ""
+    reasons: list[str] = field(default_factory=list[str])
+    outcome: str = CHANGE
+
+
+def decide(item: Item, base: Rows, current: Rows) -> str:
+    """What a difference amounts to: regression, improvement or change. `base` and `current` are the rows behind it.
+
+    Cost and the distribution of verdicts are signals and never more than a change; a case that is new is none either.
+    """
+    if {row.info["agent"] for row in (*base, *current) if "agent" in row.info} != {"trace"}:
+        return CHANGE
+    if item.kind == "missing-case":
+        return REGRESSION
+    if item.kind in ("pass_rate", "case", "evidence"):
+        return REGRESSION if item.delta < 0 else IMPROVEMENT
+    return CHANGE
+
+
+def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]:
+    """The whole comparison. Rows of ERROR are kept apart; `lost` among them are cases that only BASE could decide."""
+    items = list(_items(base, current))
+    old, new = figures.aggregate(base), figures.aggregate(current)
+    count = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
+    return {
+        "schema": SCHEMA,
+        "kind": "diff",
+        "base": {"name": names[0], **old},
+        "current": {"name": names[1], **new},
+        "summary": {
+            **{f"{outcome}s": number for outcome, number in count.items()},
+            "compared": len(_by(base).keys() & _by(current).keys()),
+            "pass_rate": _pair(old["pass_rate"], new["pass_rate"]),
+            "tool_calls": _pair(old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
+            "duration_ms": _pair(old["duration_ms"]["mean"], new["duration_ms"]["mean"]),
+            "agent_verdicts": _counts(old["agent_verdicts"], new["agent_verdicts"]),
+        },
+        "mixed": dict(mixture.between(base, current)),
+        "unknown": unknown(base, current),
+        "items": [asdict(item) for item in items],
+        "errors": list(_errors(base, current)),
+    }
+
+
+def unknown(base: Rows, current: Rows) -> list[str]:
+    """The sides that do not say by which instrument they were measured, as a kept baseline does not."""
+    sides = (("base", base), ("current", current))
+    return [side for side, rows in sides if not any("instrument" in row.info for row in rows)]
+
+
+def _items(base: Rows, current: Rows) -> Iterator[Item]:
+    for before, after, differences in (
+        (_suites(base), _suites(current), _of_suite),
+        (_by(base), _by(current), _of_case),
+    ):
+        for key in dict.fromkeys((*before, *after)):
+            old, new = before.get(key, ()), after.get(key, ())
+            for item in differences(key, old, new):
+                item.outcome = decide(item, old, new)
+                yield item
+
+
+def _of_suite(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
+    """Differences of what a suite × model adds up to; a figure that one side lacks is not compared."""
+    old, new = figures.aggregate(base), figures.aggregate(current)
+    pairs = {
+        "pass_rate": (old["pass_rate"], new["pass_rate"]),
+        "tool_calls": (old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
+        "duration_ms": (old["duration_ms"]["mean"], new["duration_ms"]["mean"]),
+    }
+    for kind, values in pairs.items():
+        if (pair := _pair(*values))["delta"]:
+            yield Item(kind, *key, **pair)
+    verdicts = _counts(old["agent_verdicts"], new["agent_verdicts"])
+    if verdicts["delta"] and base and current:
+        yield Item("agent_verdicts", *key, **verdicts)
+
+
+def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
+    """Differences of a scenario × model, among the rows that are trials."""
+    if not base:
+        yield Item("new-case", *key, old=None, new=_shown(current))
+        return
+    if not current:
+        yield Item("missing-case", *key, old=_shown(base), new=None)
+        return
+    before, after = _trials(base), _trials(current)
+    if not before or not after:
+        return
+    old, new = figures.aggregate(before), figures.aggregate(after)
+    if old["pass_rate"] != new["pass_rate"]:
+        worse = new["pass_rate"] < old["pass_rate"]
+        reasons = [reason for row in after for reason in row.reasons] if worse else []
+        delta = round(new["pass_rate"] - old["pass_rate"], 4)
+        yield Item(
+            "case", *key, old=_shown(before), new=_shown(after), delta=delta, reasons=list(dict.fromkeys(reasons))
+        )
+    was, now = _coverage(before), _coverage(after)
+    for tool in was.keys() & now.keys():
+        if was[tool] != now[tool]:
+            told = ("uncovered", "covered")
+            yield Item("evidence", *key, told[was[tool]], told[now[tool]], now[tool] - was[tool], tool=tool)
+
+
+def _errors(base: Rows, current: Rows) -> Iterator[dict[str, Any]]:
+    before, after = _by(base), _by(current)
+    for key in dict.fromkeys((*before, *after)):
+        old, new = before.get(key, ()), after.get(key, ())
+        codes = [
+            [row.reasons[0] if row.reasons else "" for row in side if row.verdict == "ERROR"] for side in (old, new)
+        ]
+        if any(codes):
+            lost = bool(_trials(old)) and bool(new) and not _trials(new)
+            place = dict(zip(("suite", "scenario", "model"), key, strict=True))
+            yield {**place, "base": codes[0], "current": codes[1], "lost": lost}
+
+
+def _coverage(rows: Rows) -> dict[str, bool]:
+    """Each required evidence tool of a case, and whether all its trials have it."""
+    found: dict[str, bool] = {}
+    for row in rows:
+        gathered = figures.evidence(row) or {"covered": [], "uncovered": []}
+        for tool in (*gathered["covered"], *gathered["uncovered"]):
+            found[tool] = found.get(tool, True) and tool in gathered["covered"]
+    return found
+
+
+def _suites(rows: Rows) -> By:
+    return {(suite, "", model): group for (suite, model), group in report.by_suite(rows).items()}
+
+
+def _by(rows: Rows) -> By:
+    found: dict[Key, list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.info.get("suite", ""), row.scenario, row.model), []).append(row)
+    return found
+
+
+def _trials(rows: Rows) -> Rows:
+    return [row for row in rows if row.verdict != "ERROR"]
+
+
+def _shown(rows: Rows) -> str:
+    return summary.groups(rows)[0].shown()
+
+
+def _pair(old: float | None, new: float | None) -> dict[str, Any]:
+    delta = round(new - old, 4) if old is not None and new is not None else None
+    return {"old": old, "new": new, "delta": delta}
+
+
+def _counts(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, Any]:
+    """Counts of verdicts on both sides, and those that differ."""
+    delta = {key: new.get(key, 0) - old.get(key, 0) for key in sorted({*old, *new})}
+    return {"old": dict(old), "new": dict(new), "delta": {key: value for key, value in delta.items() if value}}

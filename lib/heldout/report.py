@@ -1,0 +1,63 @@
+"""The report of a run as plain data (lib/report.schema.json): every cell, and what the cells add up to."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from heldout import figures, mixture, summary
+from heldout.rows import Row
+
+SCHEMA = 1
+
+
+def build(name: str, rows: Sequence[Row], warnings: Sequence[str] = ()) -> dict[str, Any]:
+    """The whole report. It holds the rows, so that a report.json can be read in place of the table."""
+    return {
+        "schema": SCHEMA,
+        "kind": "report",
+        "name": name,
+        "warnings": list(warnings),
+        "summary": figures.aggregate(rows),
+        "suites": [
+            {"suite": suite, "model": model, **figures.aggregate(group)}
+            for (suite, model), group in by_suite(rows).items()
+        ],
+        "scenarios": [_group(group) for group in summary.groups(rows)],
+        "mixed": dict(mixture.within(rows)),
+        "cells": [cell(row) for row in rows],
+    }
+
+
+def by_suite(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
+    """Rows by suite and model, in order of appearance."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row.info.get("suite", ""), row.model), []).append(row)
+    return found
+
+
+def cell(row: Row) -> dict[str, Any]:
+    """One cell. Null is what the cell does not have."""
+    return {
+        "suite": row.info.get("suite"),
+        "scenario": row.scenario,
+        "model": row.model,
+        "rep": row.rep,
+        "verdict": row.verdict,
+        "code": row.code or None,
+        "axes": dict(row.axes),
+        "failed_axes": [letter for letter, outcome in row.axes.items() if outcome == "fail"],
+        "failed_checks": figures.failed_checks(row),
+        "reasons": list(row.reasons),
+        "via": figures.vias(row),
+        "judged": list(filter(None, row.info.get("judge", "").split(","))),
+        "agent_verdict": figures.agent_verdict(row),
+        "evidence": figures.evidence(row),
+        "tool_calls": figures.tool_calls(row),
+        "duration_ms": figures.duration_ms(row),
+        "info": dict(row.info),
+    }
+
+
+def _group(group: summary.Group) -> dict[str, Any]:
+    keys = ("suite", "scenario", "model", "passed", "failed", "errors", "judged")
+    return {key: getattr(group, key) for key in keys}

@@ -1,0 +1,70 @@
+"""Results as reports and comparisons read them: a run folder, its results.tsv, or a report.json."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, cast
+
+import orjson
+
+from heldout.errors import Refusal
+from heldout.rows import VERDICTS, Row, read
+
+# What changes from run to run, or with any edit of the library, and tells nothing of what an actor did.
+VOLATILE = (
+    *("ms", "usd", "mltok", "sctok", "mlshare", "prebytes"),
+    *("instrument", "served", "cli", "plugins"),
+)
+
+
+def rows_of(path: Path) -> list[Row]:
+    """All rows of a run folder, a results.tsv or a report.json; Refusal where there is none."""
+    table = path / "results.tsv" if path.is_dir() else path
+    found = _of_report(path) if path.suffix == ".json" else read(table)
+    if not found:
+        raise Refusal(f"'{path}': the table has no rows", "run 'make grid' first")
+    return found
+
+
+def name_of(path: Path) -> str:
+    """How a report calls what it read: the run's name, `baseline/SUITE`, or the file."""
+    if not path.is_dir():
+        return str(path)
+    folder = path.resolve()
+    return f"baseline/{folder.name}" if folder.parent.name == "baseline" else folder.name
+
+
+def _of_report(path: Path) -> list[Row]:
+    try:
+        data: Any = orjson.loads(path.read_bytes())
+        if not isinstance(data, dict) or (data["schema"], data["kind"]) != (1, "report"):
+            raise ValueError("not a report of schema 1")
+        cells = cast(list[dict[str, Any]], data["cells"])
+        found = [
+            Row(
+                str(cell["scenario"]),
+                str(cell["model"]),
+                int(cell["rep"]),
+                cell["verdict"],
+                dict(cell["axes"]),
+                tuple(cell["reasons"]),
+                {str(key): str(value) for key, value in cell["info"].items()},
+            )
+            for cell in cells
+        ]
+        if strange := [row.verdict for row in found if row.verdict not in VERDICTS]:
+            raise ValueError(f"verdict '{strange[0]}'")
+    except OSError as error:
+        raise Refusal(f"cannot read '{path}': {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise Refusal(f"cannot read '{path}': {error}", "it must be what 'report --format json' prints") from error
+    return found
+
+
+def kept(rows: Iterable[Row]) -> list[Row]:
+    """Rows as a baseline keeps them: without what is VOLATILE. Of a saved trace only the instrument is."""
+    found: list[Row] = []
+    for row in rows:
+        dropped = ("instrument",) if row.info.get("agent") == "trace" else VOLATILE
+        info = {key: value for key, value in row.info.items() if key not in dropped}
+        found.append(Row(row.scenario, row.model, row.rep, row.verdict, row.axes, row.reasons, info))
+    return found
