@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from heldout import rows, scenario
 from heldout.agents import roster
-from heldout.results import VOLATILE
+from heldout.reporting.results import VOLATILE
 from programs import ROOT, bin, command
 from tracing import CASES
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from heldout import rows
-from heldout.comparison import compare
+from heldout.reporting.comparison import compare
 from heldout.rows import Row
 from jsonschema import Draft202012Validator
 from programs import ROOT, bin, command, one_line

@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heldout import figures, report, results, rows
+from heldout import rows
+from heldout.reporting import build, figures, results
 from heldout.rows import Row
 from jsonschema import Draft202012Validator
 from programs import ROOT, bin, one_line
@@ -174,4 +175,4 @@ def test_suites_have_a_table_each(tmp_path: Path) -> None:
 
 def test_figures_that_are_no_numbers_are_absent() -> None:
     assert figures.tool_calls(trace("D1", tools="many")) is None
-    assert report.cell(trace("D1", **{"B-via": "offered", "via": "written"}))["via"] == {"A": "written", "B": "offered"}
+    assert build.cell(trace("D1", **{"B-via": "offered", "via": "written"}))["via"] == {"A": "written", "B": "offered"}

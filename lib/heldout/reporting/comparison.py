@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from heldout import figures, mixture, report, summary
+from heldout.reporting import build, figures, mixture, summary
 from heldout.rows import Row
 
 SCHEMA = 1
@@ -163,7 +163,7 @@ def _coverage(rows: Rows) -> dict[str, bool]:
 
 
 def _suites(rows: Rows) -> By:
-    return {(suite, "", model): group for (suite, model), group in report.by_suite(rows).items()}
+    return {(suite, "", model): group for (suite, model), group in build.by_suite(rows).items()}
 
 
 def _by(rows: Rows) -> By:

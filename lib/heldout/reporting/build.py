@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from heldout import figures, mixture, summary
+from heldout.reporting import figures, mixture, summary
 from heldout.rows import Row
 
 SCHEMA = 1
