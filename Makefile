@@ -19,6 +19,7 @@ PLUGIN    ?=#            plugin folders, instead of the scenarios' own
 SUBJECT   ?=#            a folder to take the scenarios' subject paths from
 TO        ?=#            prompts, answers: the folder that a driver works in, outside any repository
 BUDGET_USD ?=#           stop starting cells when the run has cost this much
+CONFIRM   ?=#            1: run also a grid of over 100 live cells, or one that is expected to cost over 20 USD
 REFRESH   ?=#            a command to run before the grid, such as one that refreshes installed plugins
 BASE      ?=#            what diff compares RUN with: a run's name, baseline/SUITE, or a path
 PYTHON    ?= python3#  the Python that makes .venv
@@ -66,13 +67,15 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
 	@$(if $(strip $(REFRESH)),$(REFRESH) >&2)
 	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \
 	|| { rm -f $(folder)/cells.txt.$$$$; exit 2; }
+	@$(if $(strip $(CONFIRM)),:,bin/report --plan --most-cells 100 --most-usd 20 --jobs $(strip $(JOBS)) $(past) <$(folder)/cells.txt >$(folder)/plan.txt \
+	|| { cat $(folder)/plan.txt >&2; exit 2; })
 	+@first=$$(bin/cells $(folder) $(chosen) --canary); [ -z "$$first" ] || $(MAKE) first FIRST="$$first"
 	+@status=0; $(MAKE) --keep-going --jobs=$(strip $(JOBS)) cells || status=2; \
 	$(MAKE) table || status=2; bin/report $(folder) || status=2; \
@@ -105,14 +108,21 @@ table: .venv/ready
 rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why
 	@bin/report $(folder)
 
-report: .venv/ready ## print the table of RUN (FORMAT=md or json)
-	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text)
+report: .venv/ready ## print the table of RUN (FORMAT=md, json or junit; GATE='haiku>=0.67 …')
+	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text) $(foreach gate,$(GATE),--gate '$(gate)')
+
+plan: .venv/ready ## what the grid of MODELS, REPS, … would take and could show; runs nothing
+	@bin/cells $(folder) $(chosen) --dry | bin/report --plan --jobs $(strip $(JOBS)) $(past)
+
+# What the cost of a cell is known from.
+past = $(wildcard results/*/results.tsv)
 
 # BASE may be named as RUN is, or be a path.
 base = $(if $(strip $(BASE)),$(firstword $(wildcard results/$(strip $(BASE))) $(strip $(BASE))))
-diff: .venv/ready ## compare RUN with BASE= (FORMAT=md or json; MIXED=1 in spite of other instruments); 1: a regression
+diff: .venv/ready ## compare RUN with BASE= (FORMAT=md or json; MIXED=1 in spite of other instruments; KEEP_ON= GUARD= for KEEP or DISCARD)
 	@: $(or $(base),$(error diff needs BASE=))
-	@bin/diff $(base) $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(strip $(MIXED)),--mixed)
+	@bin/diff $(base) $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(strip $(MIXED)),--mixed) \
+	$(foreach model,$(KEEP_ON),--keep-on '$(model)') $(foreach model,$(GUARD),--guard '$(model)')
 
 # A baseline has no ERROR in it: the first one ends this.
 baseline: .venv/ready ## make results/baseline/SUITE again (none: of all suites) from default actors and saved traces

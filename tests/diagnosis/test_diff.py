@@ -191,17 +191,24 @@ def _sessions(passed: int, of: int = 3, /, **info: str) -> list[Row]:
     ]
 
 
-def test_differences_of_sessions_are_changes_until_statistics_decide(tmp_path: Path) -> None:
+def test_differences_of_sessions_are_undecided_until_there_are_reps_enough(tmp_path: Path) -> None:
     base, now = _written(tmp_path, _sessions(3), _sessions(0, tools="2"))
     done = bin("diff", base, now, "--format", "json")
     assert done.returncode == 0
     found = json.loads(done.stdout)
     assert {item["kind"]: item["outcome"] for item in found["items"]} == {
-        "pass_rate": "change",
+        "pass_rate": "undecided",
         "tool_calls": "change",
         "case": "change",
     }
     assert only(found, "case")["old"] == "3/3" and only(found, "case")["new"] == "0/3"
+    assert only(found, "case")["bar"] == "met to missed"
+    (test,) = found["tests"]
+    assert (test["difference"], test["p"], test["floor"], test["reps_needed"]) == (-1.0, 0.1, 0.1, 4)
+    assert "undecided: not enough reps to say, 4 a scenario would be" in bin("diff", base, now).stdout
+    base, now = _written(tmp_path, _sessions(4, 4), _sessions(0, 4))
+    done = bin("diff", base, now)
+    assert done.returncode == 1 and "  regression\n" in done.stdout
     assert only(diff(_sessions(3), [*BASE]), "missing-case")["outcome"] == "change"
 
 

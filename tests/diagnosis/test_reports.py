@@ -60,7 +60,8 @@ def test_json_report_output(tmp_path: Path) -> None:
 def test_markdown_report_output(tmp_path: Path) -> None:
     out = bin("report", _table(tmp_path, TABLE), "--format", "md").stdout
     assert out.startswith(
-        f"# {tmp_path.name}: 4 cells, 2 PASS, 1 FAIL, 1 ERROR\n\nsaved traces: no agent was run\n\n| suite |"
+        f"# {tmp_path.name}: 4 cells, 2 PASS, 1 FAIL, 1 ERROR\n\nno trials: 1 no-transcript\n\n"
+        "saved traces: no agent was run\n\n| suite |"
     )
     assert "| D2 | trace | 1 | FAIL | A:evidence_gathered | reject | 1/2 | 2 | - |" in out
     assert "| D4 | trace | 1 | ERROR | no-transcript | - | - | - | - |" in out
@@ -170,7 +171,7 @@ def test_suites_have_a_table_each(tmp_path: Path) -> None:
     ]
     out = bin("report", _table(tmp_path, table)).stdout
     assert "embedded actors and saved traces: no model was measured" in out
-    assert "scenario  never\nP1        1/1\n\nscenario  perfect\nS1        0/1\n\nsuite" in out
+    assert "scenario  never\nP1        1/1 0.21–1.00\n\nscenario  perfect\nS1        0/1 0.00–0.79\n\nsuite" in out
 
 
 def test_figures_that_are_no_numbers_are_absent() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from heldout.reporting import figures, mixture, summary
+from heldout.reporting import figures, inference, mixture, summary
 from heldout.rows import Row
 
 SCHEMA = 1
@@ -11,6 +11,7 @@ SCHEMA = 1
 
 def build(name: str, rows: Sequence[Row], warnings: Sequence[str] = ()) -> dict[str, Any]:
     """The whole report. It holds the rows, so that a report.json can be read in place of the table."""
+    groups = summary.groups(rows)
     return {
         "schema": SCHEMA,
         "kind": "report",
@@ -18,10 +19,22 @@ def build(name: str, rows: Sequence[Row], warnings: Sequence[str] = ()) -> dict[
         "warnings": list(warnings),
         "summary": figures.aggregate(rows),
         "suites": [
-            {"suite": suite, "model": model, **figures.aggregate(group)}
-            for (suite, model), group in by_suite(rows).items()
+            {
+                "suite": suite,
+                "model": model,
+                **figures.aggregate(found),
+                **inference.of_suite(_of(groups, suite, model)),
+            }
+            for (suite, model), found in by_suite(rows).items()
         ],
-        "scenarios": [_group(group) for group in summary.groups(rows)],
+        "scenarios": [_group(group) for group in groups],
+        "ladders": list(inference.ladders(groups)),
+        "discrimination": list(inference.discriminations(groups)),
+        "economics": [
+            {"suite": suite, "model": model, "figures": told}
+            for (suite, model), found in by_suite(rows).items()
+            if (told := figures.economics(found))
+        ],
         "mixed": dict(mixture.within(rows)),
         "cells": [cell(row) for row in rows],
     }
@@ -58,6 +71,10 @@ def cell(row: Row) -> dict[str, Any]:
     }
 
 
+def _of(groups: Sequence[summary.Group], suite: str, model: str) -> list[summary.Group]:
+    return [group for group in groups if (group.suite, group.model) == (suite, model)]
+
+
 def _group(group: summary.Group) -> dict[str, Any]:
-    keys = ("suite", "scenario", "model", "passed", "failed", "errors", "judged")
-    return {key: getattr(group, key) for key in keys}
+    keys = ("suite", "scenario", "model", "polarity", "level", "passed", "failed", "errors", "judged")
+    return {**{key: getattr(group, key) for key in keys}, **inference.of_group(group)}

@@ -1,22 +1,25 @@
 """Two runs compared, as plain data (lib/diff.schema.json): what each adds up to, and every difference with its weight.
 
-Saved traces are deterministic: the same trace gives the same row, so each drop is a regression. Sessions of an agent
-vary, and one difference of theirs says little: `decide` is where that is settled.
+Saved traces and embedded actors are deterministic: the same trace gives the same row, so each drop is a regression.
+Sessions of a model vary: what a suite × model adds up to is tested (heldout.reporting.decisions), a single case is a
+change.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from heldout.reporting import build, figures, mixture, summary
+from heldout import stats
+from heldout.reporting import build, decisions, figures, mixture, summary
 from heldout.rows import Row
 
 SCHEMA = 1
-REGRESSION, IMPROVEMENT, CHANGE = "regression", "improvement", "change"
-OUTCOMES = (REGRESSION, IMPROVEMENT, CHANGE)
+REGRESSION, IMPROVEMENT, CHANGE, UNDECIDED = "regression", "improvement", "change", "undecided"
+OUTCOMES = (REGRESSION, IMPROVEMENT, CHANGE, UNDECIDED)
 Rows = Sequence[Row]
 Key = tuple[str, str, str]  # suite, scenario, model; the scenario of an aggregate is ''
 By = Mapping[Key, Rows]
+Tested = Mapping[tuple[str, str], stats.Comparison]
 
 
 @dataclass
@@ -26,6 +29,7 @@ class Item:
     kind      pass_rate, tool_calls, duration_ms, agent_verdicts (of a suite × model); case, evidence, missing-case,
               new-case (of a scenario × model)
     reasons   of a case that got worse: what failed now
+    bar       of a case of sessions whose pass bar turned: `met to missed`
     """
 
     kind: str
@@ -37,16 +41,18 @@ class Item:
     delta: Any = None
     tool: str = ""
     reasons: list[str] = field(default_factory=list[str])
+    bar: str = ""
     outcome: str = CHANGE
 
 
-def decide(item: Item, base: Rows, current: Rows) -> str:
-    """What a difference amounts to: regression, improvement or change. `base` and `current` are the rows behind it.
+def decide(item: Item, base: Rows, current: Rows, tested: Tested) -> str:
+    """What a difference amounts to. `base` and `current` are the rows behind it, `tested` decides about sessions.
 
     Cost and the distribution of verdicts are signals and never more than a change; a case that is new is none either.
     """
-    if {row.info["agent"] for row in (*base, *current) if "agent" in row.info} != {"trace"}:
-        return CHANGE
+    if not decisions.deterministic([*base, *current]):
+        told = tested.get((item.suite, item.model)) if item.kind == "pass_rate" else None
+        return told.decision if told else CHANGE
     if item.kind == "missing-case":
         return REGRESSION
     if item.kind in ("pass_rate", "case", "evidence"):
@@ -56,7 +62,11 @@ def decide(item: Item, base: Rows, current: Rows) -> str:
 
 def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]:
     """The whole comparison. Rows of ERROR are kept apart; `lost` among them are cases that only BASE could decide."""
-    items = list(_items(base, current))
+    tested, flipped = decisions.of_runs(base, current), decisions.flips(base, current)
+    items = list(_items(base, current, tested))
+    for item in items:
+        if item.kind == "case" and (item.suite, item.model) in tested:
+            item.bar = " to ".join(flipped.get((item.scenario, item.model), ()))
     old, new = figures.aggregate(base), figures.aggregate(current)
     count = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
     return {
@@ -65,7 +75,7 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
         "base": {"name": names[0], **old},
         "current": {"name": names[1], **new},
         "summary": {
-            **{f"{outcome}s": number for outcome, number in count.items()},
+            **{f"{outcome}s" if outcome != UNDECIDED else outcome: number for outcome, number in count.items()},
             "compared": len(_by(base).keys() & _by(current).keys()),
             "pass_rate": _pair(old["pass_rate"], new["pass_rate"]),
             "tool_calls": _pair(old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
@@ -74,6 +84,7 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
         },
         "mixed": dict(mixture.between(base, current)),
         "unknown": unknown(base, current),
+        "tests": [decisions.plain(place, told) for place, told in tested.items()],
         "items": [asdict(item) for item in items],
         "errors": list(_errors(base, current)),
     }
@@ -85,7 +96,7 @@ def unknown(base: Rows, current: Rows) -> list[str]:
     return [side for side, rows in sides if not any("instrument" in row.info for row in rows)]
 
 
-def _items(base: Rows, current: Rows) -> Iterator[Item]:
+def _items(base: Rows, current: Rows, tested: Tested) -> Iterator[Item]:
     for before, after, differences in (
         (_suites(base), _suites(current), _of_suite),
         (_by(base), _by(current), _of_case),
@@ -93,7 +104,7 @@ def _items(base: Rows, current: Rows) -> Iterator[Item]:
         for key in dict.fromkeys((*before, *after)):
             old, new = before.get(key, ()), after.get(key, ())
             for item in differences(key, old, new):
-                item.outcome = decide(item, old, new)
+                item.outcome = decide(item, old, new, tested)
                 yield item
 
 

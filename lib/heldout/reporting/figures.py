@@ -2,9 +2,14 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from math import isfinite
+from statistics import median
 from typing import Any
 
 from heldout.rows import VERDICTS, Row
+
+# What a session cost, by the key of a row's info: turns and calls, time, money, and how the work was split.
+ECONOMICS = ("turns", "tools", "ms", "usd", "mltok", "sctok", "mlshare", "prebytes", "spawns", "maxrounds")
 
 Figure = Callable[[Row], float | None]
 
@@ -15,11 +20,11 @@ def agent_verdict(row: Row) -> str | None:
 
 
 def tool_calls(row: Row) -> float | None:
-    return _number(row, "tools")
+    return number(row, "tools")
 
 
 def duration_ms(row: Row) -> float | None:
-    return _number(row, "ms")
+    return number(row, "ms")
 
 
 def evidence(row: Row) -> dict[str, Any] | None:
@@ -59,15 +64,29 @@ def aggregate(rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def economics(rows: Sequence[Row]) -> dict[str, Any]:
+    """Median, lowest and highest of each figure of ECONOMICS, and how many trials have it; never part of a verdict."""
+    trials = [row for row in rows if row.verdict != "ERROR"]
+    found: dict[str, Any] = {}
+    for key in ECONOMICS:
+        if values := [value for row in trials if (value := number(row, key)) is not None]:
+            middle = round(median(values), 4)
+            found[key] = {"median": middle, "low": min(values), "high": max(values), "of": len(values)}
+    return found
+
+
 def _mean(trials: Iterable[Row], figure: Figure) -> dict[str, Any]:
     """The mean of the trials that have a figure, and how many have it."""
     found = [value for row in trials if (value := figure(row)) is not None]
     return {"mean": round(sum(found) / len(found), 2) if found else None, "of": len(found)}
 
 
-def _number(row: Row, key: str) -> float | None:
+def number(row: Row, key: str) -> float | None:
+    """A figure of the row's info; None where it has none."""
     try:
         value = float(row.info[key])
     except (KeyError, ValueError):
+        return None
+    if not isfinite(value):
         return None
     return int(value) if value.is_integer() else value

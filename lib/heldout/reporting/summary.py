@@ -15,6 +15,8 @@ class Group:
     model: str
     suite: str = ""
     polarity: str = ""
+    level: str = ""
+    trace: bool = False
     passed: int = 0
     failed: int = 0
     errors: int = 0
@@ -43,7 +45,9 @@ def groups(rows: Iterable[Row]) -> list[Group]:
     found: dict[tuple[str, str], Group] = {}
     for row in rows:
         group = found.setdefault((row.scenario, row.model), Group(row.scenario, row.model))
-        group.suite, group.polarity = row.info.get("suite", group.suite), row.info.get("polarity", group.polarity)
+        for key in ("suite", "polarity", "level"):
+            setattr(group, key, row.info.get(key, getattr(group, key)))
+        group.trace = row.info.get("agent") == "trace"
         group.add(row)
     return list(found.values())
 

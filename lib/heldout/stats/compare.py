@@ -80,7 +80,8 @@ def _judged(
     decision: Decision = "regression" if difference < 0 else "improvement"
     needed = None
     if adjusted > alpha:
-        decision, needed = _decide(first, second, difference, worth, alpha)
+        # Beside others it is in effect tested at a lower level, and at that one enough reps must be enough.
+        decision, needed = _decide(first, second, difference, worth, alpha * p / adjusted)
     interval = difference_interval(before, reps_interval(first), after, reps_interval(second))
     interval = _agreeing(interval, difference, adjusted <= alpha)
     floor = attainable_p([n for _, n in first], [n for _, n in second])

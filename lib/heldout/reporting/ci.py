@@ -1,0 +1,20 @@
+"""What a CI service is told beside the output: the job's summary on GitHub."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+MOST = 900_000  # bytes of a summary; GitHub drops the whole of one that is over 1 MiB
+
+
+def step_summary(markdown: str) -> None:
+    """Append to the file that GITHUB_STEP_SUMMARY names, if any; a summary that cannot be written is no fault."""
+    place = os.environ.get("GITHUB_STEP_SUMMARY")
+    if not place:
+        return
+    if len(markdown.encode()) > MOST:
+        markdown = (
+            markdown.encode()[:MOST].decode(errors="ignore").rpartition("\n")[0] + "\n\n(cut: the rest is in the log)\n"
+        )
+    with suppress(OSError), Path(place).open("a", encoding="utf-8") as file:
+        file.write(markdown + "\n")

@@ -1,0 +1,78 @@
+"""Gates for CI: what the mean rate of a model, or the low end of its interval, must at least be.
+
+    haiku>=0.67                the mean over the scenarios of each suite
+    vault-write/haiku>=0.67    of one suite alone
+    low(haiku)>=0.5            the low end of its 95 % interval, for scenarios like these
+    *>=0.67                    every model
+
+Reps of ERROR are no trials, yet they could have gone either way: a gate holds if it would hold had they all failed, is
+missed if it would be missed had they all passed, and is undecided between the two.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from heldout import stats
+from heldout.errors import Refusal
+from heldout.reporting import inference, summary
+from heldout.reporting.summary import Group
+from heldout.reporting.text import between
+from heldout.rows import Row
+
+HELD, MISSED, UNDECIDED = "held", "missed", "undecided"
+_GATE = re.compile(
+    r"\s*(?P<low>low\()?(?:(?P<suite>[^/()\s]+)/)?(?P<model>[^()\s]+?)(?(low)\))\s*>=\s*(?P<rate>[\d.]+)\s*"
+)
+
+
+@dataclass(frozen=True)
+class Gate:
+    text: str
+    suite: str
+    model: str
+    low: bool
+    rate: float
+
+
+def parse(text: str) -> Gate:
+    """One gate; Refusal if it is none."""
+    match = _GATE.fullmatch(text)
+    try:
+        rate = float(match["rate"]) if match else 2.0
+    except ValueError:
+        rate = 2.0
+    if not match or not 0 <= rate <= 1:
+        raise Refusal(
+            f"'{text}' is no gate", "write MODEL>=RATE, SUITE/MODEL>=RATE or low(MODEL)>=RATE, RATE from 0 to 1"
+        )
+    return Gate(text, match["suite"] or "*", match["model"], bool(match["low"]), rate)
+
+
+def tried(gate: Gate, rows: Sequence[Row]) -> list[tuple[str, str]]:
+    """(outcome, line for people) for each suite × model that the gate is about; Refusal where it is about none."""
+    found: dict[tuple[str, str], list[Group]] = {}
+    for group in summary.groups(rows):
+        if gate.suite in ("*", group.suite) and gate.model in ("*", group.model):
+            found.setdefault((group.suite, group.model), []).append(group)
+    if not found:
+        models = ", ".join(dict.fromkeys(f"{row.info.get('suite', '')}/{row.model}" for row in rows))
+        raise Refusal(f"gate '{gate.text}' is about nothing that was measured", f"there are {models}")
+    return [_one(gate, " ".join(place), groups) for place, groups in found.items()]
+
+
+def _one(gate: Gate, place: str, groups: list[Group]) -> tuple[str, str]:
+    worst = _measured(gate, [replace(group, failed=group.failed + group.errors, errors=0) for group in groups])
+    best = _measured(gate, [replace(group, passed=group.passed + group.errors, errors=0) for group in groups])
+    outcome = HELD if worst >= gate.rate else MISSED if best < gate.rate else UNDECIDED
+    told = inference.of_suite(groups)
+    mean = "no trial" if told["mean_rate"] is None else f"{told['mean_rate']:.2f} {between(told['interval'])}".rstrip()
+    errors = sum(group.errors for group in groups)
+    return outcome, f"gate {gate.text} {outcome}: {place} {mean}" + (f", {errors} ERROR" if errors else "")
+
+
+def _measured(gate: Gate, groups: list[Group]) -> float:
+    cells = [inference.counts(group) for group in groups]
+    value = stats.suite_interval(cells).low if gate.low else stats.mean_rate(cells)
+    # A rate such as 2/3 must not miss its own bar by a rounding error.
+    return (value or 0.0) + 1e-9
