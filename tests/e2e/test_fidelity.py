@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from heldout import cell, rows, scenario
-from heldout.agents import script
+from heldout.agents import roster, script
 from programs import ROOT, bin
 
 VOLATILE = [
@@ -38,10 +38,22 @@ CASES = [
 def _facts(folder: Path) -> tuple[dict[str, Any], cell.Record]:
     record = cell.read(folder)
     text = (folder / "facts.json").read_text()
-    # The places of a cell are its own; what is compared is where in them something is.
-    for path, name in ((str(Path(record.sandbox).parent), "CELL"), (record.session_id, "SESSION")):
+    # The places of a cell are its own, and so are ids; what is compared is where in them something is, and who did it.
+    # A subagent without a model of its own inherits the main loop's.
+    names = {str(Path(record.sandbox).parent): "CELL", record.session_id: "SESSION", "heldout-actor": roster.STUB_MODEL}
+    for place, spawn in enumerate(json.loads(text)["spawns"]):
+        names |= {spawn[key]: f"{key} of spawn {place:02}" for key in ("id", "agent_id") if spawn[key]}
+    for path, name in names.items():
         text = text.replace(path, name)
-    return json.loads(text), record
+    facts = json.loads(text)
+    # The files of subagents are read in the order of ids that the client draws at random.
+    facts["agents"].sort(key=lambda agent: agent["id"])
+    facts["actions"].sort(key=lambda action: action["agent"])
+    for place, action in enumerate(facts["actions"]):
+        action["n"] = place
+        if action["tool"] in ("Agent", "SendMessage"):
+            action["result_bytes"] = "the client has its own words around a report"
+    return facts, record
 
 
 def _differences(ours: Any, theirs: Any, way: str = "") -> list[str]:

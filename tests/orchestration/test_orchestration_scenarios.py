@@ -18,7 +18,7 @@ OVERRIDES = ["CLAUDE_CODE_SUBAGENT_MODEL", "CLAUDE_CODE_SUBAGENT_MODEL_FORCE"]
 
 AXES: dict[str, dict[str, Any]] = {
     "E1P": {
-        "A": {"spawn_with_model": {"not": "haiku"}},
+        "A": {"spawn_with_model": {"other_than": "haiku"}},
         "B": {"downgrade_flagged": {"rubric": "downgrade-flag"}},
     },
     "E1N": {"A": {"no_false_downgrade": {"rubric": "downgrade-flag"}}},
@@ -107,7 +107,8 @@ def test_front_matter(path: Path) -> None:
     assert (top["suite"], top["fixture"], top["cwd"], top["trees"]) == (
         "orchestration", "orchestration", "project", ["project"],
     )  # fmt: skip
-    assert (top["plugins"], top["require"]) == (["os-context"], ["hook:os-context"])
+    models = {"E1P": ["subagents:haiku"], "E1N": ["subagents:as-asked"]}
+    assert (top["plugins"], top["require"]) == (["os-context"], ["hook:os-context", *models.get(kind(path), [])])
     assert set(top["limits"]) == {"turns", "seconds", "usd"}
 
 
@@ -122,9 +123,10 @@ def test_pairs_are_mutual_within_a_set(path: Path) -> None:
 def test_only_e1p_forces_the_subagents_model(path: Path) -> None:
     top = head(path)
     if kind(path) == "E1P":
-        assert top["env"] == dict(zip(OVERRIDES, ["haiku", "1"], strict=True))
-        assert "unset" not in top
+        assert (top["env"], top["unset"]) == ({OVERRIDES[0]: "haiku"}, OVERRIDES[1:])
+        assert top["stubs"] == ["subagent-model"]
     else:
+        assert "stubs" not in top
         assert top["unset"] == OVERRIDES
         assert "env" not in top
 
