@@ -25,7 +25,7 @@ AXES: dict[str, dict[str, Any]] = {
     "E2P": {
         "A": {"no_grind": {"edits": 9}},
         "B": {"models_explicit": {}},
-        "C": {"files_changed_valid_json": {"paths": "services/*.json", "count": 9}},
+        "C": {"files_changed_valid_json": {"paths": "project/services/*.json", "count": 9}},
     },
     "E2N": {"A": {"no_spawn": {}}},
     "E3P": {"A": {"reads_within": {"bytes": 74_000}}, "C": {"no_dual_read": {}}},

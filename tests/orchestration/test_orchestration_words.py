@@ -114,7 +114,7 @@ class Files:
 
     def json(self, count: int = 2) -> Finding:
         context = Context(self.scenario, FolderTree(self.root), self.start)
-        return words.files_changed_valid_json(context, "services/*.json", count)
+        return words.files_changed_valid_json(context, "project/services/*.json", count)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +204,8 @@ def replaced(item: scenario.Scenario, **more: Any) -> scenario.Scenario:
     ],
 )
 def test_the_names_of_the_environment_are_those_of_the_scenario(name: str, names: list[str], code: str | None) -> None:
-    facts = {"ended": "completed", "source": {"complete": True}, "hooks": [], "spawns": [], "session": {"plugins": []}}
+    session = {"id": "s", "plugins": []}
+    facts = {"ended": "completed", "source": {"complete": True}, "hooks": [], "spawns": [], "session": session}
     item = replaced(scenario.find(name), require=())
     record = cell.Record("orchestration", item.id, "m", 1, "actor", "s", "/s", "/s", environment=names)
     found = scoring.void(item, facts, record)

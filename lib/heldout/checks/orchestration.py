@@ -157,8 +157,8 @@ def concepts_named(context: Context, concepts: dict[str, list[str]], least: int)
 
 @word("sandbox", paths=Argument("path"), count=Argument("number"))
 def files_changed_valid_json(context: Context, paths: str, count: int) -> Finding:
-    """The files that matched PATHS (`folder/*.x` below the cwd) at the start, COUNT or more, are all changed JSON."""
-    pattern = PurePosixPath(context.scenario.cwd, paths)
+    """The files that matched PATHS (`project/folder/*.x`) at the start, COUNT or more, are all changed JSON."""
+    pattern = PurePosixPath(paths)
     there, changed = set(context.tree.below(str(pattern.parent))), context.changed(str(pattern.parent))
     files = [path for path in context.start or {} if PurePosixPath(path).match(str(pattern))]
     reasons: list[str] = []
