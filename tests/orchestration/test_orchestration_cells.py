@@ -24,10 +24,9 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder with the cells of PLAYED. Tests that change one copy it."""
     folder = tmp_path_factory.mktemp("orchestration")
     place = {"HELDOUT_SANDBOXES": str(tmp_path_factory.getbasetemp() / "sandboxes")}
-    for name, actors in PLAYED.items():
-        for actor in actors:
-            done = bin("run", name, actor, folder, "--no-check", "--withhold-task", env=place)
-            assert done.returncode == 0, done.stderr
+    cells = [f"{cell_of(folder, name, actor)}\n" for name, actors in PLAYED.items() for actor in actors]
+    done = bin("run", "--cells", "-", "--no-check", "--withhold-task", stdin="".join(cells), env=place)
+    assert done.returncode == 0, done.stderr
     return folder
 
 

@@ -157,10 +157,12 @@ def concepts_named(context: Context, concepts: dict[str, list[str]], least: int)
 
 @word("sandbox", paths=Argument("path"), count=Argument("number"))
 def files_changed_valid_json(context: Context, paths: str, count: int) -> Finding:
-    """The files that matched PATHS (`project/folder/*.x`) at the start, COUNT or more, are all changed JSON."""
+    """The files that matched PATHS (`project/folder/*.x`) at the start, COUNT of them, are all changed JSON."""
     pattern = PurePosixPath(paths)
     there, changed = set(context.tree.below(str(pattern.parent))), context.changed(str(pattern.parent))
     files = [path for path in context.start or {} if PurePosixPath(path).match(str(pattern))]
+    if len(files) != count:
+        raise Fault("check-error", f"{len(files)} files matched {pattern} at the start, expected {count}")
     reasons: list[str] = []
     for path in files:
         if path not in there:
@@ -169,8 +171,6 @@ def files_changed_valid_json(context: Context, paths: str, count: int) -> Findin
             reasons.append(f"{path} is as it was, expected it changed")
         elif problem := _json_problem(context.tree.read(path)):
             reasons.append(f"{path} is not JSON: {problem}")
-    if len(files) < count:
-        reasons.append(f"{len(files)} files matched {pattern} at the start, expected {count}")
     return fails(*reasons) if reasons else passes(f"{len(files)} files were changed and are JSON")
 
 
