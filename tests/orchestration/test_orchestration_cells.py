@@ -24,7 +24,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run folder with the cells of PLAYED. Tests that change one copy it."""
     folder = tmp_path_factory.mktemp("orchestration")
     place = {"HELDOUT_SANDBOXES": str(tmp_path_factory.getbasetemp() / "sandboxes")}
-    cells = [f"{cell_of(folder, name, actor)}\n" for name, actors in PLAYED.items() for actor in actors]
+    cells = [f"{cell_of(folder, name, actor)}/cell.json\n" for name, actors in PLAYED.items() for actor in actors]
     done = bin("run", "--cells", "-", "--no-check", "--withhold-task", stdin="".join(cells), env=place)
     assert done.returncode == 0, done.stderr
     return folder
