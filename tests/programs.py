@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # Variables of the caller that would change what a program does; HELDOUT_SANDBOXES is the tests' own.
-FOREIGN = ("HELDOUT_J", "HELDOUT_D", "MAKE", "MFLAGS", "JUDGE_", "OS_VAULT", "RETRIES", "GITHUB_STEP_SUMMARY")
+FOREIGN = ("HELDOUT_J", "HELDOUT_D", "MAKE", "MFLAGS", "JUDGE_", "OS_VAULT", "ORCH_EVAL", "RETRIES", "GITHUB_STEP")
 CORPUS = Path(os.environ.get("HELDOUT_CORPUS", ROOT.parent / "shared" / "corpus"))
 
 

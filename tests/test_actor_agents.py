@@ -81,6 +81,13 @@ def test_spawns_that_fail(tmp_path: Path) -> None:
     assert played.events("result")[0]["subagent_stats"]["spawned"] == 0
 
 
+def test_where_a_model_is_forced_the_tool_takes_any_name(tmp_path: Path) -> None:
+    """The client takes `model` out of the tool's schema then, and so nobody checks it."""
+    forced = {ENV: "haiku", f"{ENV}_FORCE": "1"}
+    played = play(tmp_path, each(agent("full", model="claude-sonnet-5-5")), env=forced)
+    assert played.native_result(0)["resolvedModel"] == HAIKU
+
+
 def test_files_of_a_subagent(tmp_path: Path) -> None:
     turns: list[Line] = [
         {"text": "working", "calls": [bash("echo in sub"), {"Read": {"file_path": "{cwd}/none"}}]},

@@ -154,7 +154,9 @@ def test_without_its_judgement_an_offer_is_judge_missing(tmp_path: Path) -> None
     done = bin("check", "P1", place, "--tsv", "m")
     assert (done.returncode, rows.parse(one_line(done.stdout), "x").code) == (2, "judge-missing")
     pending = bin("check", "--pending", tmp_path)
-    assert pending.stdout == f"{place}\tvault-write/vault-offer\n"
+    cell, rubric, text = one_line(pending.stdout).split("\t")
+    assert (cell, rubric) == (str(place), "vault-write/vault-offer")
+    assert json.loads(text) == json.loads((place / "facts.json").read_text())["answers"]["final_message"]
     bin("judge", "--cells", stdin=pending.stdout)
     assert bin("check", "P1", place, "--tsv", "m").returncode == 0
 

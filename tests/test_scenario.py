@@ -70,6 +70,16 @@ BROKEN = [
         "plugins: [os-valt]",
         ":11: no plugin 'os-valt' in fixture/plugins/; did you mean 'os-vault'?",
     ),
+    (
+        "plugins: [os-vault]",
+        "stubs: [os-valt]",
+        ":11: no plugin 'os-valt' in fixture/plugins/; did you mean 'os-vault'?",
+    ),
+    (
+        "cwd: project",
+        "require: [hook:os-vault, subagent:haiku]\ncwd: project",
+        ":10: cannot require 'subagent:haiku'; did you mean",
+    ),
     ("trees: [project, vault]", "trees: [project, valt]", ":9: no folder 'vault-write/valt'"),
     ("cwd: project", "cwd: ../project", ":10: '../project' must be a path inside the fixture"),
     ("cwd: project\n", "", ":2: key 'cwd' is missing"),
@@ -130,6 +140,14 @@ def test_a_prefix_must_be_unique(repository: Path) -> None:
     done = bin("sandbox", "P1", repository / "x", root=repository)
     assert done.returncode == 2
     assert "scenario 'P1' is ambiguous" in one_line(done.stderr)
+
+
+def test_a_prefix_means_the_run_set_before_the_reserve(repository: Path) -> None:
+    text = GOOD.replace("Q1-test", "P1-other")
+    (repository / "scenarios-reserve" / "vault-write" / "P1-other.md").write_text(text)
+    for name, wanted in (("P1", "P1-L1-reporting"), ("P1-other", "P1-other"), ("P4", "P4-L1-delivery")):
+        done = bin("run", name, "nobody", repository / "x", root=repository)
+        assert f"unknown model 'nobody' for {wanted}" in one_line(done.stderr)
 
 
 def test_lint_passes_on_what_is_shipped_and_not_on_nothing(repository: Path) -> None:

@@ -72,6 +72,11 @@ def test_whole_language(tmp_path: Path) -> None:
     assert [call.input["description"] for call in script.spawns(actor.turns)] == ["review queue", "deeper"]
 
 
+def test_a_script_may_depart_from_the_scenarios_environment(tmp_path: Path) -> None:
+    actor = load(tmp_path, 'a:\n  env: {SET: "1", GONE: null}\n  turns:\n  - text: x\n')["a"]
+    assert actor.env == {"SET": "1", "GONE": None}
+
+
 def test_scripted_usage_has_the_names_of_the_api(tmp_path: Path) -> None:
     actor = load(tmp_path, "a:\n  turns:\n  - text: x\n    usage: {input_tokens: 7, output_tokens: 9}\n")["a"]
     assert actor.turns[0].usage == {**script.INPUT, "input_tokens": 7, "output_tokens": 9}
@@ -121,6 +126,11 @@ def test_scripted_usage_has_the_names_of_the_api(tmp_path: Path) -> None:
         ("a:\n  turns:\n  - text: x\n  expect: {axis: x}\n", r"unknown key 'axis'; did you mean 'axes'\?"),
         ("a:\n  turns:\n  - text: x\n  judge: {r: {answer: perhaps}}\n", "answer 'perhaps' is none"),
         ("a:\n  turns:\n  - text: x\na:\n  turns:\n  - text: y\n", ":4: key 'a' occurs twice"),
+        (
+            "a:\n  env: {X: 1}\n  turns:\n  - text: x\n",
+            ":2: variable 'X' must be text, or null to remove it, not a number",
+        ),
+        ("a:\n  env: [X]\n  turns:\n  - text: x\n", ":2: 'env' must be a mapping, not a list"),
         ("a b:\n  turns:\n  - text: x\n", "actor name 'a b' must be"),
         ("- x\n", "must map names to actors, not a list"),
         ("a: [\n", ":2: not YAML"),

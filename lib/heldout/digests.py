@@ -98,11 +98,13 @@ def run_parts(scenario: Scenario, agent: str) -> dict[str, str]:
             f"{tree}/{path}" == item or f"{tree}/{path}".startswith(f"{item}/") for item in subjects
         )
 
+    stubs = {"stubs": of_value([of_tree(path) for path in scenario.stub_roots])} if scenario.stubs else {}
     return {
         **_asked(scenario),
         "fixture": of_value({tree: of_tree(root / tree, is_subject(tree)) for tree in scenario.trees}),
         "prepare": of_tree(root / "prepare"),
         "adapter": of_value([_of_source(name) for name in ADAPTERS[agent]]),
+        **stubs,
     }
 
 
@@ -147,7 +149,7 @@ def case(scenario: Scenario, score: Mapping[str, str]) -> str:
 def subject_parts(scenario: Scenario, plugins: tuple[Path, ...], actor: str, overlay: Path | None) -> dict[str, str]:
     """The treatment, part by part: `plugin:NAME`, `subject:PATH`, `trace:PATH`, and `actor:NAME` where a script is
     played, `variant:NAME` where a trace was changed."""
-    parts = {f"plugin:{root.name}": of_tree(root) for root in plugins}
+    parts = {f"plugin:{root.name}": of_tree(root) for root in plugins if root not in scenario.stub_roots}
     for item in scenario.subject:
         parts[f"{'trace' if item == scenario.trace else 'subject'}:{item}"] = of_tree(scenario.source(item, overlay))
     if actor:

@@ -4,6 +4,7 @@ A judgement is found by its question (digest of rubric and message), so that a c
 a question not yet asked. A `yes` needs a quote that stands in the message; without one the answer is void.
 """
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -36,6 +37,21 @@ class Judgement:
 def question(rubric: bytes, message: str) -> str:
     """The digest that finds the judgement of a message under a rubric."""
     return of_bytes(rubric + b"\0" + message.encode("utf-8", "surrogatepass"))
+
+
+def pending_line(folder: Path, rubric: str, text: str) -> str:
+    """A question as `check --pending` prints it: cell, `suite/name` of the rubric, the text to judge in JSON."""
+    return f"{folder}\t{rubric}\t{json.dumps(text)}"
+
+
+def pending_of(line: str, number: int) -> tuple[Path, str, str]:
+    """Cell, rubric and text of a line of `check --pending`; Refusal naming the line's number."""
+    cells = line.split("\t")
+    try:
+        folder, rubric, text = cells[0], cells[1], json.loads(cells[2])
+    except (IndexError, ValueError):
+        raise Refusal(f"line {number} of stdin is not 'cell<TAB>rubric<TAB>text in JSON'") from None
+    return Path(folder), rubric, str(text)
 
 
 def stands_in(quote: str, message: str) -> bool:

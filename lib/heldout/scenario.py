@@ -39,6 +39,7 @@ _KEYS: dict[str, tuple[tuple[type, ...], bool]] = {
     "cwd": ((str,), False),
     "plugins": ((list,), False),
     "skill": ((str,), False),
+    "stubs": ((list,), False),
     "subject": ((list,), False),
     "env": ((dict,), False),
     "unset": ((list,), False),
@@ -81,6 +82,7 @@ class Scenario:
     cwd: str
     plugins: tuple[str, ...]
     skill: str | None
+    stubs: tuple[str, ...]  # plugins of the instrument: loaded whatever the run is given as plugins
     subject: tuple[str, ...]
     env: Mapping[str, str]
     unset: tuple[str, ...]
@@ -142,8 +144,12 @@ class Scenario:
         return FIXTURES / self.suite / "rubrics" / f"{name}.md"
 
     def plugin_roots(self, override: tuple[Path, ...] = ()) -> tuple[Path, ...]:
-        """The plugins of a run: those given at run time, else the scenario's own."""
-        return override or tuple(PLUGINS / name for name in self.plugins)
+        """The plugins of a run: those given at run time, else the scenario's own; and its stubs."""
+        return (override or tuple(PLUGINS / name for name in self.plugins)) + self.stub_roots
+
+    @property
+    def stub_roots(self) -> tuple[Path, ...]:
+        return tuple(PLUGINS / name for name in self.stubs)
 
 
 def load(path: Path) -> Scenario:
@@ -201,7 +207,7 @@ def _validate(document: Document) -> None:
             raise document.refuse(f"'{key}' must be {expected}, not {kind(data[key])}", key)
         elif data[key] in ("", [], {}) and key not in ("plugins", "subject", "env", "unset", "require"):
             raise document.refuse(f"'{key}' is empty", key)
-    for key in ("trees", "plugins", "subject", "unset", "require", "forbid_in_task"):
+    for key in ("trees", "plugins", "stubs", "subject", "unset", "require", "forbid_in_task"):
         for place, item in enumerate(data.get(key, ())):
             if not isinstance(item, str) or not item.strip():
                 raise document.refuse(f"'{key}' must list texts, not {kind(item)}", key, place)
@@ -230,11 +236,10 @@ def _validate(document: Document) -> None:
             raise document.refuse(f"'{name}' is no name of a variable", "env", name)
         if strange := re.search(r"\{(?!sandbox\})\w+\}", str(data["env"][name])):
             raise document.refuse(f"'{strange[0]}' stands for nothing", "env", name, mend="use {sandbox}")
+    requirable = [*(f"hook:{name}" for name in data.get("plugins", ())), "subagents:as-asked", "subagents:FAMILY"]
     for place, item in enumerate(data.get("require", ())):
-        kind_, _, subject = item.partition(":")
-        if kind_ != "hook" or subject not in data.get("plugins", ()):
-            known = [f"hook:{name}" for name in data.get("plugins", ())]
-            raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, known))
+        if item not in requirable and not re.fullmatch(r"subagents:[a-z]+", item):
+            raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, requirable))
     if data["posture"] != "prompted" and "skill" in data:
         raise document.refuse(f"'skill' is for prompted scenarios, and this one is {data['posture']}", "skill")
     for key in ("cwd", "fixture", "trees", "subject", "trace"):
@@ -270,12 +275,13 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
     for place, item in enumerate(data.get("subject", ())):
         if not (fixture / item).exists() and Path(item).name not in AGENT_FILES:
             raise document.refuse(f"no '{data['fixture']}/{item}' in fixture/", "subject", place)
-    for place, plugin in enumerate(data.get("plugins", ())):
-        if not (PLUGINS / plugin).is_dir():
-            known = [item.name for item in PLUGINS.iterdir()] if PLUGINS.is_dir() else []
-            raise document.refuse(
-                f"no plugin '{plugin}' in fixture/plugins/", "plugins", place, mend=near_miss(plugin, known)
-            )
+    for key in ("plugins", "stubs"):
+        for place, plugin in enumerate(data.get(key, ())):
+            if not (PLUGINS / plugin).is_dir():
+                known = [item.name for item in PLUGINS.iterdir()] if PLUGINS.is_dir() else []
+                raise document.refuse(
+                    f"no plugin '{plugin}' in fixture/plugins/", key, place, mend=near_miss(plugin, known)
+                )
     if "skill" in data:
         folders = [PLUGINS / plugin / "skills" for plugin in data.get("plugins", ())]
         skills = [item.parent.name for folder in folders for item in folder.glob("*/SKILL.md")]
@@ -297,6 +303,7 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
         cwd=data.get("cwd", ""),
         plugins=tuple(data.get("plugins", ())),
         skill=data.get("skill"),
+        stubs=tuple(data.get("stubs", ())),
         subject=tuple(data.get("subject", ())) + ((data["trace"],) if "trace" in data else ()),
         env={name: str(value) for name, value in data.get("env", {}).items()},
         unset=tuple(data.get("unset", ())),
@@ -351,14 +358,16 @@ def suites() -> list[str]:
 def find(name: str) -> Scenario:
     """The scenario called `name`: an id, a unique prefix of one before a `-` (`P1`), `suite/ID`, or a file.
 
+    A prefix means a scenario of the run-set first: one of the reserve is found by it only where the run-set has none.
     Raises Refusal with the near miss when there is none, or with the candidates when there are several.
     """
     if name.endswith(".md"):
         return load(Path(name).resolve())
     suite, _, wanted = name.rpartition("/")
     paths = [path for path in files() if suite in ("", path.parent.name)]
-    exact = [path for path in paths if path.stem == wanted]
-    found = exact or [path for path in paths if wanted and path.stem.startswith(f"{wanted}-")]
+    found = [path for path in paths if path.stem == wanted]
+    for folder in SETS.values() if wanted and not found else ():
+        found = found or [path for path in paths if path.stem.startswith(f"{wanted}-") and folder in path.parents]
     if len(found) == 1:
         return load(found[0])
     if found:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from heldout import cell, rows, scenario
-from heldout.agents import script
+from heldout.agents import roster, script
 from programs import ROOT, bin
 
 VOLATILE = [
@@ -17,6 +17,14 @@ VOLATILE = [
     for item in yaml.safe_load((Path(__file__).parent / "volatile.yaml").read_text())
 ]
 EVERYTHING = bool(os.environ.get("HELDOUT_E2E_ALL"))
+# What the first actors of a scenario do not do: messages to subagents, nested ones, a forced model, and none forced.
+MORE = [
+    ("E1N-pipeline-review", "env-leak"),
+    ("E1P-pipeline-review", "asked-again"),
+    ("E1P-pipeline-review", "stub-not-applied"),
+    ("E2P-retry-policy", "delegated"),
+    ("E5N-drain-timeout", "one-for-all"),
+]
 
 
 def _playable(item: scenario.Scenario) -> list[str]:
@@ -33,15 +41,37 @@ CASES = [
     for path in scenario.files(set_name)
     for name in _playable(scenario.load(path))
 ]
+CASES += [case for case in MORE if case not in CASES]
+
+
+def _folder(run: Path, name: str, model: str) -> Path:
+    """The cell, or the attempt where it ended in ERROR."""
+    return next(path.parent for path in run.glob(f"**/{name}/{model}/r1/**/facts.json"))
+
+
+def _reasons(row: rows.Row) -> list[str]:
+    return [re.sub(r"/[^ ']*/[0-9a-f]{16}(?=/)", "CELL", line) for line in row.reasons]
 
 
 def _facts(folder: Path) -> tuple[dict[str, Any], cell.Record]:
     record = cell.read(folder)
     text = (folder / "facts.json").read_text()
-    # The places of a cell are its own; what is compared is where in them something is.
-    for path, name in ((str(Path(record.sandbox).parent), "CELL"), (record.session_id, "SESSION")):
+    # The places of a cell are its own, and so are ids; what is compared is where in them something is, and who did it.
+    # A subagent without a model of its own inherits the main loop's.
+    names = {str(Path(record.sandbox).parent): "CELL", record.session_id: "SESSION", "heldout-actor": roster.STUB_MODEL}
+    for place, spawn in enumerate(json.loads(text)["spawns"]):
+        names |= {spawn[key]: f"{key} of spawn {place:02}" for key in ("id", "agent_id") if spawn[key]}
+    for path, name in names.items():
         text = text.replace(path, name)
-    return json.loads(text), record
+    facts = json.loads(text)
+    # The files of subagents are read in the order of ids that the client draws at random.
+    facts["agents"].sort(key=lambda agent: agent["id"])
+    facts["actions"].sort(key=lambda action: action["agent"])
+    for place, action in enumerate(facts["actions"]):
+        action["n"] = place
+        if action["tool"] in ("Agent", "SendMessage"):
+            action["result_bytes"] = "the client has its own words around a report"
+    return facts, record
 
 
 def _differences(ours: Any, theirs: Any, way: str = "") -> list[str]:
@@ -71,8 +101,9 @@ def test_facts_and_row_are_the_same(name: str, actor: str, tmp_path: Path) -> No
         assert done.stdout, done.stderr
         found.append(rows.parse(done.stdout.strip(), "x"))
     ours, theirs = found
-    assert (ours.verdict, ours.axes, ours.reasons) == (theirs.verdict, theirs.axes, theirs.reasons)
-    (a, _), (b, record) = (_facts(next(tmp_path.glob(f"*/{name}/{model}/r1"))) for model in (actor, f"{actor}@claude"))
+    assert (ours.verdict, ours.axes) == (theirs.verdict, theirs.axes)
+    assert _reasons(ours) == _reasons(theirs)
+    (a, _), (b, record) = (_facts(_folder(tmp_path, name, model)) for model in (actor, f"{actor}@claude"))
     assert _differences(a, b) == []
     assert (
         {item["name"] for item in a["session"]["plugins"]}

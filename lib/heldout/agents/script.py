@@ -34,7 +34,7 @@ SPAWNERS = ("Agent", "Task")
 ENDS = ("completed", "killed", "api_error", "max_turns", "budget", "empty")
 # Every request costs the same on the way in, so that sums are easy to check by hand.
 INPUT = {"input_tokens": 100, "cache_creation_input_tokens": 2000, "cache_read_input_tokens": 3000}
-_ACTOR_KEYS = ("default", "expect", "judge", "turns", "ends")
+_ACTOR_KEYS = ("default", "expect", "judge", "env", "turns", "ends")
 _TURN_KEYS = ("think", "text", "calls", "output", "usage")
 _EXPECT_KEYS = ("verdict", "axes", "reasons", "info")
 _ANSWERS = ("yes", "no", "abstain")
@@ -63,7 +63,11 @@ class Turn:
 
 @dataclass(frozen=True)
 class Actor:
-    """One actor: its turns, how its session `ends` (of ENDS), what the self-test `expect`s, scripted judge answers."""
+    """One actor: its turns, how its session `ends` (of ENDS), what the self-test `expect`s, scripted judge answers.
+
+    `env` is where the session's environment departs from the scenario's, as on a machine that is set up wrongly:
+    variables set after all else, or removed where the value is None.
+    """
 
     name: str
     default: bool = False
@@ -71,6 +75,7 @@ class Actor:
     judge: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     turns: tuple[Turn, ...] = ()
     ends: str = "completed"
+    env: Mapping[str, str | None] = field(default_factory=dict)
 
 
 # Actors that every scenario has: one that looks at nothing and touches nothing, one whose transcript is 0 bytes.
@@ -160,7 +165,8 @@ def _actor(document: Document, name: Any) -> Actor:
     if ends not in ENDS:
         raise document.refuse(f"'ends' is '{ends}'", name, "ends", mend=near_miss(str(ends), ENDS))
     turns = _turns(document, name, "turns") if "turns" in data else ()
-    actor = Actor(name, data.get("default", False), expectation(document, name), _judge(document, name), turns, ends)
+    expect, judge, env = expectation(document, name), _judge(document, name), _env(document, name)
+    actor = Actor(name, data.get("default", False), expect, judge, turns, ends, env)
     _check_end(document, actor)
     _check_spawns(document, actor)
     return actor
@@ -215,6 +221,17 @@ def expectation(document: Document, name: str) -> Mapping[str, Any]:
     if "info" in expect and not isinstance(expect["info"], dict):
         raise document.refuse(f"'info' must be a mapping, not {kind(expect['info'])}", name, "expect", "info")
     return expect
+
+
+def _env(document: Document, name: str) -> Mapping[str, str | None]:
+    data = document.data[name].get("env", {})
+    if not isinstance(data, dict):
+        raise document.refuse(f"'env' must be a mapping, not {kind(data)}", name, "env")
+    for variable, value in data.items():
+        if not isinstance(variable, str) or not isinstance(value, (str, type(None))):
+            what = f"variable '{variable}' must be text, or null to remove it, not {kind(value)}"
+            raise document.refuse(what, name, "env", variable, mend="quote it")
+    return data
 
 
 def _judge(document: Document, name: str) -> Mapping[str, Mapping[str, str]]:

@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from heldout import digests, prompts, sandbox, tree
-from heldout.agents import contained, trace
+from heldout.agents import contained, roster, trace
 from heldout.agents.job import Ended, Job
 from heldout.agents.roster import Model, variants_of
 from heldout.cell import Cell, Record
@@ -128,6 +128,7 @@ def _perform(
     user = os.path.expanduser("~")
     record.homes = list(dict.fromkeys([str(place / "home"), user, os.path.realpath(user)]))
     record.shadowed = {name: os.environ[name] for name in item.env if name in os.environ}
+    env, unset = _variables(item, model, work)
     job = Job(
         cell=cell.part,
         sandbox=work,
@@ -138,8 +139,8 @@ def _perform(
         prompt=prompts.render(item, cwd, plugins),
         model=model.id,
         session_id=record.session_id,
-        env={name: value.replace("{sandbox}", str(work)) for name, value in item.env.items()},
-        unset=item.unset,
+        env=env,
+        unset=unset,
         plugins=plugins,
         background=item.background,
         limits=item.limits,
@@ -177,6 +178,15 @@ def _answer(folders: tuple[Path, ...], final_message: Callable[[], str]) -> str:
         return ""
     (place / ANSWER).write_text(f"{said.rstrip()}\n", "utf-8", "replace")
     return "run"
+
+
+def _variables(item: Scenario, model: Model, work: Path) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The variables that are set and those that are removed: the scenario's, but for what an actor's script changes."""
+    own = {name: value.replace("{sandbox}", str(work)) for name, value in item.env.items()}
+    changed = roster.actors_of(item)[model.script].env if model.script else {}
+    values = {**own, **changed}
+    removed = (name for name in (*item.unset, *changed) if values.get(name) is None)
+    return {name: value for name, value in values.items() if value is not None}, tuple(removed)
 
 
 def _keep(part: Path, template: Path, place: Path, record: Record, repository: str) -> None:

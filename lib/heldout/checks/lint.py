@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heldout import prompts
 from heldout.checks.expression import validate, words_of
-from heldout.checks.patterns import found, normal
+from heldout.checks.patterns import either, found, normal
 from heldout.errors import Fault, Refusal
 from heldout.files import FIXTURES
 from heldout.scenario import Scenario, files, load
@@ -21,7 +21,10 @@ _PROSE = (".md", ".txt", ".json")
 
 
 def pattern_sets(scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
-    """The scenario's sets of text patterns by name: `<id>/<axis>/<argument>` or `<id>/<axis>/<argument>/<concept>`."""
+    """The scenario's sets of text patterns by name: `<id>/<axis>/<argument>` or `<id>/<axis>/<argument>/<concept>`.
+
+    A text matches a set when it matches all of its patterns; any pattern of a concept names it, so these become one.
+    """
     for letter, expression in scenario.axes.items():
         for word, given in words_of(expression):
             for name, value in given.items():
@@ -29,7 +32,7 @@ def pattern_sets(scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
                     yield f"{scenario.id}/{letter}/{name}", value
                 elif word.arguments[name].kind == "concepts" and value:
                     for concept, items in value.items():
-                        yield f"{scenario.id}/{letter}/{name}/{concept}", items
+                        yield f"{scenario.id}/{letter}/{name}/{concept}", [either(*items)]
 
 
 def problems() -> Iterator[str]:

@@ -23,6 +23,11 @@ def compiled(pattern: str) -> Any:
     return regex.compile(pattern, regex.IGNORECASE | regex.DOTALL | regex.VERSION0)
 
 
+def either(*patterns: str) -> str:
+    """One pattern that matches where any of `patterns` does."""
+    return "|".join(f"(?:{pattern})" for pattern in patterns)
+
+
 def normal(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).split())
 

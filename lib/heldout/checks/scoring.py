@@ -17,6 +17,7 @@ from heldout.errors import Fault
 from heldout.rows import Row
 from heldout.scenario import Scenario, session_start
 
+AS_ASKED = "as-asked"
 HOOK_COMMAND = 300  # characters of a hook's command that facts keep
 LIMITS = ("max_turns", "budget", "timeout")
 _ECONOMICS = ("mltok", "sctok", "mlshare", "prebytes", "spawns", "maxrounds")
@@ -73,13 +74,15 @@ def void(scenario: Scenario, facts: Mapping[str, Any], record: Record | None) ->
         return Fault("killed", detail or "the session was cut off")
     if how == "unknown" and not facts["source"]["complete"] and not stopped:
         return Fault("no-result", detail or "the transcript has no end")
-    if record is not None and (fault := _not_as_asked(facts, record)):
+    if record is not None and (fault := _not_as_asked(facts, record) or _other_environment(scenario, record)):
         return fault
     hooks = record.hooks if record else {root.name: session_start(root) for root in scenario.plugin_roots()}
     for item in scenario.require:
-        name = item.partition(":")[2]
-        if missing := _undelivered(facts["hooks"], name, hooks):
+        subject, _, name = item.partition(":")
+        if subject == "hook" and (missing := _undelivered(facts["hooks"], name, hooks)):
             return Fault("hook-not-delivered", missing)
+        if subject == "subagents" and (stray := _other_model(facts["spawns"], name)):
+            return Fault("env-leak" if name == AS_ASKED else "stub-not-applied", stray)
     for spawn in facts["spawns"]:
         if spawn["status"] == "abandoned" and not stopped:
             return Fault("abandoned-subagent", f"'{spawn.get('description') or spawn.get('id')}' never reported")
@@ -102,6 +105,27 @@ def _not_as_asked(facts: Mapping[str, Any], record: Record) -> Fault | None:
         if name not in loaded:
             return Fault("plugin-not-loaded", f"'{name}' is not among the session's plugins")
     return None
+
+
+def _other_environment(scenario: Scenario, record: Record) -> Fault | None:
+    """A variable that the scenario sets and the session lacked, or unsets and the session had."""
+    for name in scenario.env:
+        if name not in record.environment:
+            return Fault("stub-not-applied", f"'{name}' was not in the session's environment")
+    for name in scenario.unset:
+        if name in record.environment and name not in scenario.env:
+            return Fault("env-leak", f"'{name}' was in the session's environment")
+    return None
+
+
+def _other_model(spawns: Sequence[Mapping[str, Any]], wanted: str) -> str:
+    """The first subagent that ran on another model than `wanted`, a family or as-asked; '' when there is none."""
+    for spawn in spawns:
+        ran = spawn["resolved_model"]
+        model = spawn["requested_model"] if wanted == AS_ASKED else wanted
+        if ran and model and model.lower() not in ran.lower():
+            return f"subagent '{spawn['description'] or spawn['id']}' ran on '{ran}', expected '{model}'"
+    return ""
 
 
 def _mismatch(asked: str, started: str | None, served: Sequence[str]) -> str:

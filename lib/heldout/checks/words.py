@@ -39,11 +39,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class Question:
-    """A judge is to be asked `rubric` (a name) about `message`."""
+    """A judge is to be asked `rubric` (a name) about `text`."""
 
     rubric: str
-    digest: str
-    message: str
+    text: str
 
 
 @dataclass

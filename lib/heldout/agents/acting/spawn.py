@@ -41,14 +41,18 @@ class Errand:
     message: str | None
 
 
-def refuse(given: Mapping[str, Any]) -> str:
-    """Only an alias names a model: the schema of the tool is an enumeration."""
-    if "model" not in given or given["model"] in ALIASES:
+def refuse(given: Mapping[str, Any], env: Mapping[str, str]) -> str:
+    """Only an alias names a model: the schema of the tool is an enumeration, or has no model where it is forced."""
+    if "model" not in given or given["model"] in ALIASES or _forced(env):
         return ""
     options = "|".join(f'"{alias}"' for alias in ALIASES)
     issue = {"code": "invalid_value", "values": list(ALIASES), "path": ["model"]}
     issue["message"] = f"Invalid option: expected one of {options}"
     return f"InputValidationError: {json.dumps([issue], indent=2)}"
+
+
+def _forced(env: Mapping[str, str]) -> bool:
+    return env.get("CLAUDE_CODE_SUBAGENT_MODEL_FORCE", "").lower() in _TRUE
 
 
 def resolve(given: Mapping[str, Any], role: Role, env: Mapping[str, str], parent: str) -> tuple[str, str, bool]:
@@ -58,7 +62,7 @@ def resolve(given: Mapping[str, Any], role: Role, env: Mapping[str, str], parent
     CLAUDE_CODE_SUBAGENT_MODEL_FORCE that variable before all.
     """
     default = env.get("CLAUDE_CODE_SUBAGENT_MODEL", "")
-    forced = bool(default) and env.get("CLAUDE_CODE_SUBAGENT_MODEL_FORCE", "").lower() in _TRUE
+    forced = bool(default) and _forced(env)
     asked = "" if forced else str(given.get("model", ""))
     wanted = default if forced else asked or role.model or default
     if wanted in ("", "inherit"):

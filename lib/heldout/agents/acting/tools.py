@@ -157,7 +157,7 @@ _CHECKS: dict[str, Callable[["Loop", Mapping[str, Any]], str]] = {
     "Write": _check_write,
     "Edit": _check_edit,
     "Skill": _check_skill,
-    "Agent": lambda loop, given: spawn.refuse(given),
+    "Agent": lambda loop, given: spawn.refuse(given, loop.stage.env),
     "SendMessage": lambda loop, given: "" if given.get("message") else "message must not be empty",
 }
 _TOOLS: dict[str, Callable[["Loop", Mapping[str, Any], str], Outcome]] = {
