@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from programs import ROOT, bin
 
+STAMPS = ("ready", "tested")
 COPIED = ("Makefile", "pyproject.toml", "README.md", "bin", "lib", "scenarios", "scenarios-reserve", "fixture")
 
 
@@ -36,8 +37,11 @@ def repository(tmp_path: Path) -> Iterator[Path]:
     # Its own folder, so that what is compiled of the copy goes away with it.
     (root / ".venv").mkdir()
     for item in (ROOT / ".venv").iterdir():
-        if item.name != "compiled":
+        if item.name not in ("compiled", *STAMPS):
             os.symlink(item, root / ".venv" / item.name)
+    # Newer than the copied pyproject.toml: a make of the copy must not install the copy into the shared environment.
+    for stamp in STAMPS:
+        (root / ".venv" / stamp).touch()
     yield root
 
 

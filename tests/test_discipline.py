@@ -1,6 +1,5 @@
 """Held out means held out: the seal, the ledger, contamination, and no Task in anything that is printed."""
 
-import os
 import re
 import subprocess
 from pathlib import Path
@@ -12,7 +11,6 @@ from programs import bin, command, one_line
 
 @pytest.fixture
 def project(repository: Path) -> Path:
-    os.utime(repository / "pyproject.toml", (1, 1))
     return repository
 
 

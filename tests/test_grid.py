@@ -17,15 +17,6 @@ def _make(root: Path, *words: str, env: dict[str, str] | None = None) -> subproc
     return command(["make", "-C", root, *words], env=env)
 
 
-@pytest.fixture
-def grid(repository: Path) -> Path:
-    """A copy of the project in which the environment counts as set up."""
-    for stamp in ("ready", "tested"):
-        assert (repository / ".venv" / stamp).exists() or not os.utime(repository / "pyproject.toml", (1, 1))
-    os.utime(repository / "pyproject.toml", (1, 1))
-    return repository
-
-
 def _cells(root: Path) -> dict[str, int]:
     return {
         path.parent.relative_to(root).as_posix(): path.stat().st_mtime_ns
@@ -33,12 +24,12 @@ def _cells(root: Path) -> dict[str, int]:
     }
 
 
-def test_a_grid_runs_resumes_grows_and_never_runs_a_cell_twice(grid: Path) -> None:
-    first = _make(grid, "grid", "MODELS=compliant never", SCENARIOS)
+def test_a_grid_runs_resumes_grows_and_never_runs_a_cell_twice(repository: Path) -> None:
+    first = _make(repository, "grid", "MODELS=compliant never", SCENARIOS)
     assert first.returncode == 0, first.stderr
     assert [line.split()[0] for line in first.stderr.splitlines()] == ["[1/4]", "[2/4]", "[3/4]", "[4/4]"]
     assert "about" in first.stderr.splitlines()[0]
-    table = grid / "results/grid/results.tsv"
+    table = repository / "results/grid/results.tsv"
     verdicts = {(row.scenario[:2], row.model): row.verdict for row in rows.read(table)}
     assert verdicts == {
         ("P1", "compliant"): "PASS",
@@ -46,76 +37,78 @@ def test_a_grid_runs_resumes_grows_and_never_runs_a_cell_twice(grid: Path) -> No
         ("N1", "compliant"): "PASS",
         ("N1", "never"): "PASS",
     }
-    before = _cells(grid)
-    again = _make(grid, "grid", "MODELS=compliant never", SCENARIOS)
+    before = _cells(repository)
+    again = _make(repository, "grid", "MODELS=compliant never", SCENARIOS)
     assert (again.returncode, again.stderr) == (0, "")
     assert again.stdout == first.stdout
-    assert _cells(grid) == before
+    assert _cells(repository) == before
     # what is edited or touched buys nothing
-    for path in (grid / "lib/heldout/checks/vault.py", grid / "bin/check", grid / "Makefile"):
+    for path in (repository / "lib/heldout/checks/vault.py", repository / "bin/check", repository / "Makefile"):
         path.write_text(path.read_text() + "\n# edited\n")
-    for path in (grid / "fixture/vault-write").rglob("*.md"):
+    for path in (repository / "fixture/vault-write").rglob("*.md"):
         path.touch()
-    assert _make(grid, "grid", "MODELS=compliant never", SCENARIOS).returncode == 0
-    assert _cells(grid) == before
-    more = _make(grid, "grid", "MODELS=compliant never", SCENARIOS, "REPS=2")
+    assert _make(repository, "grid", "MODELS=compliant never", SCENARIOS).returncode == 0
+    assert _cells(repository) == before
+    more = _make(repository, "grid", "MODELS=compliant never", SCENARIOS, "REPS=2")
     assert more.returncode == 0
-    assert {cell: stamp for cell, stamp in _cells(grid).items() if cell in before} == before
+    assert {cell: stamp for cell, stamp in _cells(repository).items() if cell in before} == before
     assert len(rows.read(table)) == 8
 
 
-def test_changed_wording_or_instrument_stops_before_anything_runs(grid: Path) -> None:
-    _make(grid, "grid", "MODELS=never", "SCENARIOS=N1")
-    skill = next((grid / "fixture/plugins/os-vault/skills").rglob("SKILL.md"))
+def test_changed_wording_or_instrument_stops_before_anything_runs(repository: Path) -> None:
+    _make(repository, "grid", "MODELS=never", "SCENARIOS=N1")
+    skill = next((repository / "fixture/plugins/os-vault/skills").rglob("SKILL.md"))
     skill.write_text(skill.read_text() + "\nAnother sentence.\n")
     for words in (("MODELS=never", "SCENARIOS=N1", "REPS=2"), ("MODELS=always", "SCENARIOS=P1")):
-        done = _make(grid, "grid", *words)
+        done = _make(repository, "grid", *words)
         assert done.returncode == 2, "also where other cells of the run are asked for"
         assert "plugin:os-vault changed since N1-L1-reporting never r1; name a new run, RUN=" in done.stderr
-    assert len(_cells(grid)) == 1
-    assert _make(grid, "grid", "MODELS=never", "SCENARIOS=N1", "RUN=after").returncode == 0
-    scenario = grid / "scenarios/vault-write/N1-L1-reporting.md"
+    assert len(_cells(repository)) == 1
+    assert _make(repository, "grid", "MODELS=never", "SCENARIOS=N1", "RUN=after").returncode == 0
+    scenario = repository / "scenarios/vault-write/N1-L1-reporting.md"
     scenario.write_text(scenario.read_text().replace("turns: 40", "turns: 41"))
-    done = _make(grid, "grid", "MODELS=never", "SCENARIOS=N1", "RUN=after")
+    done = _make(repository, "grid", "MODELS=never", "SCENARIOS=N1", "RUN=after")
     assert done.returncode == 2 and "limits changed since" in done.stderr
 
 
-def test_killed_halfway_it_ends_with_the_same_rows_and_runs_only_what_was_missing(grid: Path) -> None:
-    words = ["make", "-C", str(grid), "grid", "MODELS=compliant never", SCENARIOS, "REPS=2", "JOBS=2"]
+def test_killed_halfway_it_ends_with_the_same_rows_and_runs_only_what_was_missing(repository: Path) -> None:
+    words = ["make", "-C", str(repository), "grid", "MODELS=compliant never", SCENARIOS, "REPS=2", "JOBS=2"]
     process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
-    while len(_cells(grid)) < 3:
+    while len(_cells(repository)) < 3:
         assert process.poll() is None
         time.sleep(0.01)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    kept = {cell: stamp for cell, stamp in _cells(grid).items() if "attempts" not in cell}
+    kept = {cell: stamp for cell, stamp in _cells(repository).items() if "attempts" not in cell}
     assert 3 <= len(kept) < 8
-    done = _make(grid, *words[3:])
+    done = _make(repository, *words[3:])
     assert done.returncode == 0, done.stderr
     assert len(done.stderr.splitlines()) == 8 - len(kept)
-    after = _cells(grid)
+    after = _cells(repository)
     assert {cell: after[cell] for cell in kept} == kept
-    table = rows.read(grid / "results/grid/results.tsv")
+    table = rows.read(repository / "results/grid/results.tsv")
     assert len(table) == len({(row.scenario, row.model, row.rep) for row in table}) == 8
 
 
-def test_an_odd_model_name_is_a_path_and_its_own_name_again(grid: Path) -> None:
-    aliases = grid / "lib/models.yaml"
+def test_an_odd_model_name_is_a_path_and_its_own_name_again(repository: Path) -> None:
+    aliases = repository / "lib/models.yaml"
     aliases.write_text(aliases.read_text() + '\n"maker/odd-1:beta[1m]@x": {agent: actor, model: never}\n')
-    done = _make(grid, "grid", "MODELS=maker/odd-1:beta[1m]@x", "SCENARIOS=N1")
+    done = _make(repository, "grid", "MODELS=maker/odd-1:beta[1m]@x", "SCENARIOS=N1")
     assert done.returncode == 0, done.stderr
-    assert list(_cells(grid)) == ["results/grid/vault-write/N1-L1-reporting/maker+odd-1~beta[1m]@x/r1"]
-    assert [row.model for row in rows.read(grid / "results/grid/results.tsv")] == ["maker/odd-1:beta[1m]@x"]
-    assert _make(grid, "grid", "MODELS=maker/odd-1:beta[1m]@x", "SCENARIOS=N1").stderr == ""
+    assert list(_cells(repository)) == ["results/grid/vault-write/N1-L1-reporting/maker+odd-1~beta[1m]@x/r1"]
+    assert [row.model for row in rows.read(repository / "results/grid/results.tsv")] == ["maker/odd-1:beta[1m]@x"]
+    assert _make(repository, "grid", "MODELS=maker/odd-1:beta[1m]@x", "SCENARIOS=N1").stderr == ""
 
 
-def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so(grid: Path) -> None:
-    for item in (grid / "fixture/vault-write/actors").glob("[PN]1-*.yaml"):
+def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so(repository: Path) -> None:
+    for item in (repository / "fixture/vault-write/actors").glob("[PN]1-*.yaml"):
         item.write_text(item.read_text() + "\ndying:\n  expect: {verdict: ERROR}\n  ends: api_error\n")
-    done = _make(grid, "grid", "MODELS=dying never", SCENARIOS)
+    done = _make(repository, "grid", "MODELS=dying never", SCENARIOS)
     assert done.returncode == 2
     assert "make grid: 2 cells are not measured; run it again to try them" in done.stderr
-    verdicts = {(row.scenario[:2], row.model): row.verdict for row in rows.read(grid / "results/grid/results.tsv")}
+    verdicts = {
+        (row.scenario[:2], row.model): row.verdict for row in rows.read(repository / "results/grid/results.tsv")
+    }
     assert verdicts == {
         ("P1", "dying"): "ERROR",
         ("N1", "dying"): "ERROR",
@@ -146,39 +139,39 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
         (("canary",), "canary needs SCENARIO="),
     ],
 )
-def test_what_is_wrong_stops_before_anything_runs(grid: Path, words: tuple[str, ...], complaint: str) -> None:
-    done = _make(grid, *words)
+def test_what_is_wrong_stops_before_anything_runs(repository: Path, words: tuple[str, ...], complaint: str) -> None:
+    done = _make(repository, *words)
     assert done.returncode == 2
     assert complaint in done.stderr
-    assert not _cells(grid)
+    assert not _cells(repository)
 
 
-def test_a_broken_scenario_anywhere_stops_the_whole_grid(grid: Path) -> None:
-    broken = grid / "scenarios/vault-write/P3-L3-reporting.md"
+def test_a_broken_scenario_anywhere_stops_the_whole_grid(repository: Path) -> None:
+    broken = repository / "scenarios/vault-write/P3-L3-reporting.md"
     broken.write_text(broken.read_text().replace("posture: unprompted", "postur: unprompted"))
-    done = _make(grid, "grid", "MODELS=never")
+    done = _make(repository, "grid", "MODELS=never")
     assert done.returncode == 2 and "unknown key 'postur'" in done.stderr
-    assert not _cells(grid)
+    assert not _cells(repository)
 
 
-def test_rescore_runs_no_agent_and_follows_a_changed_check(grid: Path) -> None:
-    _make(grid, "grid", "MODELS=compliant", "SCENARIOS=P1")
-    before = _cells(grid)
-    scenario = grid / "scenarios/vault-write/P1-L1-reporting.md"
+def test_rescore_runs_no_agent_and_follows_a_changed_check(repository: Path) -> None:
+    _make(repository, "grid", "MODELS=compliant", "SCENARIOS=P1")
+    before = _cells(repository)
+    scenario = repository / "scenarios/vault-write/P1-L1-reporting.md"
     scenario.write_text(scenario.read_text().replace("B: {note_contract: {}}", "B: {not: {note_contract: {}}}"))
-    done = _make(grid, "rescore")
+    done = _make(repository, "rescore")
     assert done.returncode == 0, done.stderr
-    assert _cells(grid) == before
-    assert [row.verdict for row in rows.read(grid / "results/grid/results.tsv")] == ["FAIL"]
+    assert _cells(repository) == before
+    assert [row.verdict for row in rows.read(repository / "results/grid/results.tsv")] == ["FAIL"]
 
 
-def test_canary_shows_the_row_beside_what_it_rests_on(grid: Path) -> None:
-    done = _make(grid, "canary", "SCENARIO=P1", "MODEL=compliant")
+def test_canary_shows_the_row_beside_what_it_rests_on(repository: Path) -> None:
+    done = _make(repository, "canary", "SCENARIO=P1", "MODEL=compliant")
     assert done.returncode == 0, done.stderr
     assert "P1-L1-reporting\tcompliant\t1\tPASS" in done.stdout
     assert "matches the topic" in done.stdout
     assert "\tWrite\t" in done.stdout
-    assert _cells(grid)
+    assert _cells(repository)
 
 
 def test_help_lists_targets_and_variables() -> None:

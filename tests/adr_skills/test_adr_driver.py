@@ -178,7 +178,6 @@ def test_a_skill_that_no_plugin_of_the_scenario_has(tmp_path: Path) -> None:
 
 
 def test_a_driver_gets_blind_prompts_of_the_run_set_and_is_scored(repository: Path, run: Path, tmp_path: Path) -> None:
-    os.utime(repository / "pyproject.toml", (1, 1))
     source = (ROOT / "scenarios/adr-skills/S5-init.md").read_text().replace("id: S5-init", "id: S9-init")
     (repository / "scenarios-reserve/adr-skills").mkdir()
     (repository / "scenarios-reserve/adr-skills/S9-init.md").write_text(source)

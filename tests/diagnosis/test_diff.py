@@ -287,9 +287,7 @@ def test_sides_may_be_a_folder_a_table_or_a_report(tmp_path: Path, spelling: Cal
 
 
 def test_make_diff_takes_names_of_runs_and_baselines(repository: Path) -> None:
-    import os
 
-    os.utime(repository / "pyproject.toml", (1, 1))
     rows.write(repository / "results/baseline/diagnosis/results.tsv", BASE)
     rows.write(repository / "results/grid/results.tsv", WORSE)
     done = command(["make", "diff", "BASE=baseline/diagnosis"], cwd=repository)

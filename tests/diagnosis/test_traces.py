@@ -239,9 +239,7 @@ def test_a_trace_has_one_model_and_no_sandbox(tmp_path: Path) -> None:
 
 
 def test_make_grid_and_canary_score_traces_without_an_agent(repository: Path) -> None:
-    import os
 
-    os.utime(repository / "pyproject.toml", (1, 1))
     done = command(["make", "-C", repository, "grid", "SUITE=diagnosis", "SCENARIOS=D1 D10"])
     assert done.returncode == 0, done.stderr
     assert "saved traces: no agent was run" in done.stdout

@@ -1,7 +1,6 @@
 """Whole grids with the real client on a stub: the actors' verdicts, apart, and without a trace outside the cells."""
 
 import hashlib
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -44,7 +43,6 @@ def home(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_a_grid_gives_the_actors_verdicts_and_leaves_no_trace(repository: Path, home: Path) -> None:
-    os.utime(repository / "pyproject.toml", (1, 1))
     before = _digest(repository, home)
     env = {"HOME": str(home)}
     words = ["make", "-C", repository, "grid", "SUITE=vault-write", "JOBS=8"]
@@ -118,7 +116,6 @@ def _none(done: subprocess.CompletedProcess[str], complaint: str) -> None:
 
 
 def test_a_live_grid_without_client_or_credentials_stops_before_anything_is_spent(repository: Path) -> None:
-    os.utime(repository / "pyproject.toml", (1, 1))
     words = ["make", "--no-print-directory", "-C", repository, "grid", "MODELS=haiku", "SCENARIOS=P1"]
     _none(command(words), "no credentials for the client; set one of ANTHROPIC_API_KEY")
     _none(command(words, env={"HELDOUT_CLAUDE": "/nonexistent/claude"}), "which cannot be run")

@@ -1,6 +1,5 @@
 """A live grid, with a stub in the model's place: the first cell goes alone, and nothing is paid for in vain."""
 
-import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -16,7 +15,6 @@ from programs import command
 
 @pytest.fixture
 def project(repository: Path) -> Path:
-    os.utime(repository / "pyproject.toml", (1, 1))
     return repository
 
 

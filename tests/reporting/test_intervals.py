@@ -108,6 +108,17 @@ def test_what_it_took_is_told_as_medians_with_ranges(tmp_path: Path) -> None:
     assert "9 (4–30)" in bin("report", tmp_path).stdout
 
 
+def test_models_named_for_subagents_are_tallied(tmp_path: Path) -> None:
+    table = sessions("E1", "haiku", "pp", tiers="haiku:2,unnamed:1") + sessions(
+        "E2", "haiku", "pe", tiers="haiku:1,x:y"
+    )
+    assert report(written(tmp_path, table))["economics"] == []
+    table += sessions("E3", "haiku", "p", turns="3")
+    (told,) = report(written(tmp_path, table))["economics"]
+    assert told["tiers"] == {"haiku": 5, "unnamed": 2, "x": 0}
+    assert "5 haiku, 2 unnamed" in bin("report", tmp_path).stdout
+
+
 def test_errors_are_told_by_code_and_those_cut_short_apart(tmp_path: Path) -> None:
     table = sessions("P1", "haiku", "pee")
     table[2] = type(table[2])(**{**table[2].__dict__, "reasons": ("limit: the session was stopped (timeout)",)})

@@ -1,6 +1,5 @@
 """Plans: what a grid takes, from past rows of the same models, and what it can show."""
 
-import os
 import re
 from pathlib import Path
 
@@ -65,7 +64,6 @@ def test_a_past_table_that_cannot_be_read_is_said_and_left_out(tmp_path: Path) -
 
 
 def test_make_asks_before_a_large_grid(repository: Path) -> None:
-    os.utime(repository / "pyproject.toml", (1, 1))
     words = ["MODELS=haiku", "SUITE=vault-write", "REPS=20"]
     done = command(["make", "plan", *words], cwd=repository)
     assert done.returncode == 0 and "120 cells, 120 to run, 120 of them live" in done.stdout

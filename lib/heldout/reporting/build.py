@@ -31,7 +31,7 @@ def build(name: str, rows: Sequence[Row], warnings: Sequence[str] = ()) -> dict[
         "ladders": list(inference.ladders(groups)),
         "discrimination": list(inference.discriminations(groups)),
         "economics": [
-            {"suite": suite, "model": model, "figures": told}
+            {"suite": suite, "model": model, "figures": told, "tiers": figures.tiers(found)}
             for (suite, model), found in by_suite(rows).items()
             if (told := figures.economics(found))
         ],

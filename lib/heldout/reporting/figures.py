@@ -75,6 +75,16 @@ def economics(rows: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
+def tiers(rows: Iterable[Row]) -> dict[str, int]:
+    """How often calls for subagents named each model, over all trials (info `tiers`: `haiku:2,unnamed:1`)."""
+    found: Counter[str] = Counter()
+    for row in rows:
+        for part in filter(None, row.info.get("tiers", "").split(",") if row.verdict != "ERROR" else ()):
+            model, _, number = part.rpartition(":")
+            found[model] += int(number) if number.isascii() and number.isdigit() else 0
+    return dict(sorted(found.items()))
+
+
 def _mean(trials: Iterable[Row], figure: Figure) -> dict[str, Any]:
     """The mean of the trials that have a figure, and how many have it."""
     found = [value for row in trials if (value := figure(row)) is not None]

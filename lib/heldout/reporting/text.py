@@ -154,9 +154,12 @@ def _economics(rows: Rows, form: str) -> list[str]:
     keys = [key for key in figures.ECONOMICS if any(found.get(key, {}).get("high") for found in told.values())]
     if not keys:
         return []
-    grid = [["suite", "model", *(NAMES.get(key, key) for key in keys)]]
+    by = {place: figures.tiers(same) for place, same in build.by_suite(sessions).items()}
+    grid = [["suite", "model", *(NAMES.get(key, key) for key in keys), *(["tiers"] if any(by.values()) else [])]]
     for (suite, model), found in told.items():
-        grid.append([suite, model, *(_spread(found.get(key), 1000 if key == "ms" else 1) for key in keys)])
+        line = [suite, model, *(_spread(found.get(key), 1000 if key == "ms" else 1) for key in keys)]
+        tally = ", ".join(f"{count} {name}" for name, count in by[suite, model].items())
+        grid.append([*line, tally or "-"] if any(by.values()) else line)
     return [*heading("what it took: median (lowest–highest), never part of a verdict", form), *table(grid, form)]
 
 
