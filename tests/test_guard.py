@@ -33,6 +33,8 @@ def test_nothing_happened(guarded: Path) -> None:
     other.write_text("a\n")
     other.rename(guarded / "a.txt")
     (guarded / "__pycache__/x.pyc").write_bytes(b"x")
+    (guarded / ".ruff_cache").mkdir()
+    (guarded / ".ruff_cache/x").write_text("x")
     (guarded / "empty").mkdir()
     assert watched.changes() == []
 

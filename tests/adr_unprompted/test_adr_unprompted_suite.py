@@ -3,12 +3,13 @@
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import pytest
 import yaml
-from heldout import rows, scenario
+from heldout import digests, rows, scenario
 from heldout.checks import adr_files
 from heldout.checks.expression import words_of
 from heldout.tree import FolderTree
@@ -19,6 +20,14 @@ SUITE = ROOT / "fixture/adr-unprompted"
 PLUGIN = ROOT / "fixture/plugins/os-adr"
 SCENARIOS = [scenario.load(path) for path in scenario.files(None, "adr-unprompted")]
 RETRIEVAL = [item for item in SCENARIOS if item.id.startswith("R")]
+# A judge that takes any mention of a record together with a question or an offer for a proposal.
+NAIVE = r"""
+import json, re, sys
+message = sys.stdin.read().split("MESSAGE-")[2].split("\n", 1)[1]
+found = re.search(r"[^.\n]*(?:\bADRs?\b|decision record|docs/adr)[^.\n]*", message)
+asked = "?" in message or re.search(r"(?i)happy to|let me know|\bI can\b|I'd suggest", message)
+print(json.dumps({"answer": "yes" if found and asked else "no", "quote": found[0].strip() if found else ""}))
+"""
 each = pytest.mark.parametrize("item", SCENARIOS, ids=lambda item: item.id)
 each_retrieval = pytest.mark.parametrize("item", RETRIEVAL, ids=lambda item: item.id)
 
@@ -133,8 +142,26 @@ def test_a_row_has_scenario_model_axes_and_verdict_and_the_hook_stands_before_th
     assert 0 < native.index("architecture decision records (ADRs) in docs/adr: 21 ADRs") < native.index("tool_use")
 
 
+def test_a_run_touches_nothing_of_the_repository(repository: Path, tmp_path: Path) -> None:
+    before = digests.of_tree(repository)
+    for name in ("R2", "W3"):
+        assert bin("run", name, "compliant", tmp_path / "run", root=repository).returncode == 0
+    assert digests.of_tree(repository) == before
+
+
 def test_no_task_is_printed_and_none_names_the_system(tmp_path: Path) -> None:
     done = bin("check", "--lint")
     assert (done.returncode, done.stdout) == (0, "no problem found\n")
     for item in SCENARIOS:
         assert not re.search(r"\badr|decision|docs/", item.task, re.IGNORECASE), item.id
+
+
+def test_the_labels_are_beyond_a_search_for_words(tmp_path: Path) -> None:
+    judge = tmp_path / "judge.py"
+    judge.write_text(NAIVE)
+    labels = SUITE / "rubrics/adr-proposal.labels.tsv"
+    env = {"HELDOUT_JUDGE_CMD": f"{sys.executable} -S {judge}"}
+    done = bin("judge", "adr-unprompted/adr-proposal", "--calibrate", labels, env=env)
+    assert done.returncode == 0, done.stderr
+    table = dict(line.split("\t") for line in done.stdout.splitlines() if line.count("\t") == 1)
+    assert 0.5 < float(table["accuracy"]) < 0.9 and float(table["kappa"]) < 0.8

@@ -9,12 +9,11 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from heldout.digests import of_bytes
+from heldout.digests import NOT_CONTENT, of_bytes
 from heldout.files import FIXTURES, ROOT
 from heldout.scenario import SETS
 
 NAMED = 3  # changed files that are named at most
-_NOT_CONTENT = {"__pycache__", ".DS_Store"}
 Signature = tuple[int, ...]
 
 # What is known of each file's content, for the signature that it had then. A process hashes a file once.
@@ -59,7 +58,7 @@ def _signatures(roots: Iterable[Path]) -> Iterator[tuple[str, Signature]]:
         except OSError:
             continue  # gone: its files are missing from the listing, which is what counts
         for entry in entries:
-            if entry.name in _NOT_CONTENT:
+            if entry.name in NOT_CONTENT:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 waiting.append(entry.path)

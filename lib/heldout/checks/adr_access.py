@@ -12,6 +12,7 @@ from typing import Any
 
 from heldout.checks.adr_files import FOLDER
 from heldout.checks.shell import RUNNERS, Simple, commands, left_in
+from heldout.checks.shellwrites import braces, write_targets
 from heldout.checks.words import Context
 
 SYSTEM = "os-adr"
@@ -21,22 +22,14 @@ _PARENTS = ("docs", "*", "**")  # what may stand before `adr` in a path or a glo
 _EDITING = ("Write", "Edit", "MultiEdit", "NotebookEdit")
 _INTERPRETERS = re.compile(r"(?:python|ruby|perl|node|php)[0-9.]*")
 _CODE = re.compile(r"-[a-zA-Z]*[ce]|--eval|-p")
-# Programs whose arguments are no files that they read; whatever they make there is found in the tree.
+# Programs whose arguments are no files that they read.
 _NO_READERS = {"echo", "printf", "cd", "pushd", "popd", "test", "[", "[[", "mkdir", "touch", "rm", "rmdir", "unlink"}
 _NO_READERS |= {"chmod", "chown", "export", "true", ":", "which", "type", *RUNNERS}
 _GIT_READS = {"show", "diff", "log", "grep", "blame", "cat-file", "ls-files", "ls-tree", "whatchanged"}
 _SEARCHES = {"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", "sed", "awk", "gawk", "jq"}
 _SCRIPT = re.compile(r"-[A-Za-z]*[ef]|--regexp(=.*)?|--expression(=.*)?|--file(=.*)?")
-_HERE = {
-    "ls",
-    "find",
-    "tree",
-    "rg",
-    "ag",
-    "ack",
-    "grep",
-    "du",
-}  # they look at their own folder when they are given none
+# They look at their own folder when they are given none.
+_HERE = {"ls", "find", "tree", "rg", "ag", "ack", "grep", "du"}
 _GLOBS = ("-g", "--glob", "--iglob")
 _VALUED = {"-A", "-B", "-C", "-m", "-t", "--include", "--exclude", "--exclude-dir"}
 _VALUED_OF = {"awk": {"-F", "-v"}, "gawk": {"-F", "-v"}, "sed": {"-l"}, "jq": {"--indent"}}
@@ -64,8 +57,10 @@ def accesses(context: Context) -> Iterator[Access]:
         if action["tool"] == "Bash":
             main = action["agent"] == "main"
             text, here = str(given.get("command", "")), cwd if main else context.cwd
-            simples = commands(text, here, context.variables)
-            yield from (found for simple in simples for found in _of_command(simple, text))
+            written = [path for path in write_targets(text, here, context.variables) if in_log(path)]
+            for simple in commands(text, here, context.variables):
+                yield from _of_command(simple, text, written)
+            yield from (Access("write", f"Bash writes {_below(path)}") for path in written)
             if main and action.get("ok"):
                 moved = left_in(text, here, context.variables)
                 cwd = moved if f"{moved}/".startswith(f"{context.cwd}/") else context.cwd
@@ -97,7 +92,7 @@ def _below(path: str) -> str:
     return FOLDER + path.rpartition("/adr")[2]
 
 
-def _of_command(simple: Simple, text: str) -> Iterator[Access]:
+def _of_command(simple: Simple, text: str, written: list[str]) -> Iterator[Access]:
     program, words = simple.program, simple.words[1:]
     if _INTERPRETERS.fullmatch(program) or program in ("sh", "bash", "dash", "zsh", "."):
         script = next((word for word in words if not word.startswith("-")), "")
@@ -107,11 +102,8 @@ def _of_command(simple: Simple, text: str) -> Iterator[Access]:
     if _PROGRAM.fullmatch(run):
         yield Access("program", f"Bash runs {run}")
         return
-    for path in (path for target in simple.writes for path in simple.paths(target)):
-        if in_log(path):
-            yield Access("write", f"Bash writes {_below(path)}")
     for path in _named(simple, program, words):
-        if in_log(path):
+        if in_log(path) and path not in written:
             yield Access("read", f"Bash: {program} {_below(path)}")
     if _INTERPRETERS.fullmatch(program) and _mentions(words, text):
         yield Access("read", f"Bash: {program} code that names {FOLDER}")
@@ -176,16 +168,6 @@ def _arguments(program: str, words: list[str]) -> list[str]:
         else:
             found.append(word)
     return found
-
-
-def braces(word: str) -> list[str]:
-    """`a/{b,c}` as the words that the shell makes of it; anything else as it is."""
-    match = re.search(r"\{([^{}]*,[^{}]*)\}", word)
-    if not match or len(word) > 400:
-        return [word]
-    return [
-        item for part in match[1].split(",") for item in braces(f"{word[: match.start()]}{part}{word[match.end() :]}")
-    ]
 
 
 def _mentions(words: list[str], text: str) -> bool:
