@@ -67,7 +67,7 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor client e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
@@ -184,6 +184,14 @@ seal: .venv/ready ## the reserve's seal, who opened it, and what was tuned again
 doctor: .venv/ready ## what is installed, what a run would use, and the mends
 	@bin/doctor
 
+graphed := fixture/adr-unprompted/project
+fixtures: .venv/graph ## make again what fixture/ holds generated: the code graph (installs graphify, 220 MB)
+	@place=$$(mktemp -d); trap 'rm -rf "$$place"' EXIT; cp -R $(graphed) $$place/berthbook; cd $$place/berthbook; \
+	rm -rf graphify-out; HOME=$$place PYTHONHASHSEED=0 $(CURDIR)/.venv/bin/graphify update . >/dev/null; cd graphify-out; \
+	mkdir -p $(CURDIR)/$(graphed)/graphify-out; cp graph.json $(CURDIR)/$(graphed)/graphify-out/; \
+	kept=$(CURDIR)/$(graphed)/graphify-out/GRAPH_REPORT.md; \
+	cmp -s <(tail -n +2 GRAPH_REPORT.md) <(tail -n +2 $$kept 2>/dev/null) || cp GRAPH_REPORT.md $$kept # its first line has the day
+
 client: .client/$(strip $(CLIENT)) ## install the pinned client into .client/
 
 # npm's install script may be held back; the platform's own binary runs without it.
@@ -215,6 +223,10 @@ setup: .venv/ready ## make .venv with what the programs need
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "setup: $(PYTHON) is older than 3.11; name another: make PYTHON=…" >&2; exit 2; }
 	@[ -x .venv/bin/pip ] || $(PYTHON) -m venv .venv
 	@.venv/bin/pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+.venv/graph: .venv/ready
+	@.venv/bin/pip install --quiet --disable-pip-version-check --editable '.[graph]'
 	@touch $@
 
 .venv/tested: .venv/ready

@@ -27,7 +27,7 @@ ADAPTERS = {
     "claude": ("agents/claude.py", "agents/contained.py"),
     "trace": ("agents/trace.py", "agents/variants.py"),
 }
-_NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache"}
+NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache", ".ruff_cache"}  # what tools leave beside content
 
 
 def of_bytes(data: bytes) -> str:
@@ -65,7 +65,7 @@ def of_tree(root: Path, leave_out: Callable[[str], bool] = lambda path: False) -
 def _walk(folder: Path) -> list[Path]:
     found: list[Path] = []
     for entry in os.scandir(folder):
-        if entry.name in _NOT_CONTENT:
+        if entry.name in NOT_CONTENT:
             continue
         if entry.is_dir(follow_symlinks=False):
             found += _walk(Path(entry.path))

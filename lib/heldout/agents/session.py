@@ -17,7 +17,7 @@ from importlib import import_module
 from pathlib import Path
 
 from heldout import digests, prompts, sandbox, tree
-from heldout.agents import contained, roster, trace
+from heldout.agents import contained, guard, roster, trace
 from heldout.agents.job import Ended, Job
 from heldout.agents.roster import Model, variants_of
 from heldout.cell import Cell, Record
@@ -81,8 +81,10 @@ def attempt(
     """Run the agent once and leave the attempt's files in `cell.part`, all but facts.json and cell.json.
 
     `final_message` reads the agent's last words out of `cell.part`. The record returned has `fault` set where the
-    machine or the agent's environment failed.
+    machine or the agent's environment failed, or where the fixture, a scenario or a plugin changed meanwhile: that
+    comes before any other fault, since no second try may hide it.
     """
+    watched = guard.Guard(plugins)
     session_id = str(uuid.uuid4())
     record = Record(item.suite, item.id, model.name, cell.rep, model.agent, session_id, "", "", started=_now())
     record.asked, record.plays = model.id, model.plays
@@ -105,6 +107,8 @@ def attempt(
     finally:
         if place:
             _remove(place)
+    if changes := watched.changes():
+        record.fault = ["fixture-changed", guard.summary(changes)]
     record.ended_at = _now()
     return record
 

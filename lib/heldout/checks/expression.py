@@ -68,10 +68,10 @@ def _validate_arguments(scenario: Scenario, word: Word, value: Any, trail: Trail
 
 def _problem(scenario: Scenario, argument: Argument, value: Any) -> str:
     """What is wrong with an argument's value, or ''."""
-    if argument.kind in ("concepts", "alternatives"):
-        items = "patterns" if argument.kind == "concepts" else "keywords"
+    if argument.kind in ("concepts", "alternatives", "code"):
+        items = "keywords" if argument.kind == "alternatives" else "patterns"
         if not isinstance(value, dict) or not value:
-            return f"must map names to {items}"
+            return f"must map {'globs of paths' if argument.kind == 'code' else 'names'} to {items}"
         return next((problem for item in value.values() if (problem := _list_problem(item, items))), "")
     if argument.kind in ("patterns", "keywords", "texts"):
         return _list_problem(value, argument.kind)

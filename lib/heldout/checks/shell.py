@@ -43,6 +43,7 @@ _WRAPPERS = {
     "xargs": "InPLdsE",
 }
 _WRAPPERS |= dict.fromkeys(("command", "nohup", "exec", "builtin", "setsid", "time"), "")
+RUNNERS = frozenset((*_SHELLS, *_WRAPPERS, "eval"))  # their words are commands, which `commands` yields by themselves
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _REDIRECTION = re.compile(r"(?:[0-9]+|&)?(?:<<<|<<-|<<|<>|>>|>\||>&|<&|>|<)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?@*#!$-]")
@@ -320,6 +321,8 @@ def _unwrap(words: list[str]) -> list[str]:
     while words and os.path.basename(words[0]) in _WRAPPERS:
         wrapper = os.path.basename(words[0])
         rest = words[1:]
+        if wrapper == "command" and rest[:1] in (["-v"], ["-V"]):
+            break  # asks where a program is, and runs nothing
         while rest and (rest[0].startswith("-") or _ASSIGNMENT.match(rest[0])):
             takes_value = len(rest[0]) == 2 and rest[0][1] in _WRAPPERS[wrapper]
             rest = rest[2 if takes_value else 1 :]

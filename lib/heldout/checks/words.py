@@ -181,8 +181,9 @@ def _of_link(target: str) -> str:
 class Argument:
     """One argument of a word.
 
-    `kind` is patterns, concepts, keywords, alternatives, texts, text, path, number, flag or rubric. Concepts map names
-    to patterns, alternatives map names to keywords, which are literal (`heldout.checks.keywords`).
+    `kind` is patterns, concepts, code, keywords, alternatives, texts, text, path, number, flag or rubric. Concepts map
+    names to patterns, alternatives map names to keywords, which are literal (`heldout.checks.keywords`), and code maps
+    globs of paths to patterns over code, which unlike the others need no phrases.
     """
 
     kind: str

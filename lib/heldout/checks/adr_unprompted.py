@@ -1,0 +1,125 @@
+"""Check words of the suite adr-unprompted: was the ADR system used unprompted, and for the right thing?"""
+
+import re
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+
+from heldout.checks.adr_access import accesses
+from heldout.checks.adr_files import FOLDER, INDEX, number_of
+from heldout.checks.citations import cited
+from heldout.checks.patterns import found, missing
+from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, patterns, word
+
+_NOT_WRITTEN = (f"{FOLDER}/{INDEX}", "graphify-out/")  # generated: their lines are nobody's words
+Code = Mapping[str, list[str]]  # glob of paths -> patterns
+
+
+def _project(context: Context, path: str) -> str:
+    return path.removeprefix(f"{context.scenario.repository}/")
+
+
+def _changed(context: Context) -> list[str]:
+    """What the agent wrote in the project, as sandbox paths."""
+    paths = context.changed(context.scenario.repository)
+    return [path for path in paths if not _project(context, path).startswith(_NOT_WRITTEN)]
+
+
+def _new_adrs(context: Context) -> list[str]:
+    project, start = context.scenario.repository, context.start or {}
+    changed = context.changed(f"{project}/{FOLDER}")
+    return [path for path in changed if path not in start and number_of(path, project) is not None]
+
+
+@word("facts", "sandbox")
+def adr_consulted(context: Context) -> Finding:
+    """A tool call, a subagent's too, runs an os-adr skill or an adr-* program or reads or writes in docs/adr.
+
+    Or a file there is new or changed. Text that merely passes by in a result or a hook counts for nothing.
+    """
+    made = context.changed(f"{context.scenario.repository}/{FOLDER}")
+    seen = list(accesses(context)) if not made or isinstance(context.facts_or_fault, Mapping) else []
+    kinds = list(dict.fromkeys([access.kind for access in seen] + ["file"] * bool(made)))
+    if kinds:
+        told = dict.fromkeys([access.call for access in seen] + [f"{path} is new or changed" for path in made])
+        return passes(*told, via=kinds[0], info={"consulted": ",".join(kinds)})
+    count = len(context.facts["actions"])
+    return fails(f"none of {count} tool calls runs an os-adr skill or an adr-* program or names a file of {FOLDER}")
+
+
+@word("sandbox", decision=patterns())
+def adr_recorded(context: Context, decision: list[str]) -> Finding:
+    """A new docs/adr/NNNN-*.md holds all patterns of DECISION."""
+    reasons: list[str] = []
+    for path in _new_adrs(context):
+        lacking = missing(decision, context.tree.text(path))
+        if not lacking:
+            return passes(f"{path} records the decision", via="written", notes=(path,))
+        which = decision.index(lacking[0]) + 1
+        reasons.append(f"new ADR {path} is about something else: it does not match pattern {which} of {len(decision)}")
+    return fails(*(reasons or [f"no new ADR below {context.scenario.repository}/{FOLDER}"]))
+
+
+@word("sandbox")
+def no_new_adr(context: Context) -> Finding:
+    """No docs/adr/NNNN-*.md is new. Only then may a judge look at the final message."""
+    new = _new_adrs(context)
+    return fails(f"{new[0]} is new, so the final message decides nothing") if new else passes("no new ADR file")
+
+
+@word(
+    "sandbox",
+    "facts",
+    correct=Argument("texts"),
+    distractors=Argument("texts"),
+    acted_right=Argument("code"),
+    acted_wrong=optional("code", {}),
+)
+def adr_applied(
+    context: Context, correct: list[str], distractors: list[str], acted_right: Code, acted_wrong: Code
+) -> Finding:
+    """The CORRECT ADR was followed: by what the tree shows, else by the ids that the agent's own words cite.
+
+    ACTED_RIGHT and ACTED_WRONG map globs of paths to patterns that the added lines of one such file all match. Where
+    neither does, visible text and written content must cite one of CORRECT and none of DISTRACTORS as holding.
+    """
+    wrong, right = _acting(context, acted_wrong), _acting(context, acted_right)
+    expected = "/".join(correct)
+    if wrong:
+        return fails(f"{wrong} acts against ADR {expected} (decided by the tree)", via="acted")
+    if right:
+        return passes(f"{right} acts on ADR {expected} (decided by the tree)", via="acted")
+    held, mentioned = cited("\n\n".join(_own_words(context)))
+    info = {"cited": ",".join(f"{number:04d}" for number in sorted(held))} if held else {}
+    astray = [number for number in distractors if int(number) in held]
+    if astray:
+        told = f"cites the distractor {', '.join(astray)}, expected {expected} (decided by the ids cited)"
+        return fails(told, via="cited", info=info)
+    # The correct one may be named as what speaks against the work: any mention of it is a citation.
+    if not any(int(number) in held | mentioned for number in correct):
+        named = info.get("cited", "no ADR")
+        return fails(f"cites {named}, expected {expected} (decided by the ids cited)", via="cited", info=info)
+    return passes(f"cites {expected} and no distractor", via="cited", info=info)
+
+
+def _acting(context: Context, wanted: Code) -> str:
+    """The first changed file whose added lines match all patterns of a glob that fits its path, or ''."""
+    for path in _changed(context):
+        inner = _project(context, path)
+        for glob, items in wanted.items():
+            if fnmatchcase(inner, glob):
+                code = _code(inner, context.added_text(path))
+                if all(found(item, code) is not None for item in items):
+                    return inner
+    return ""
+
+
+def _code(path: str, text: str) -> str:
+    """Lines of code without Ruby's comments: what a comment says is not done."""
+    if not path.endswith(".rb"):
+        return text
+    return "\n".join(re.sub(r"(?:^|\s)#(?!\{).*", "", line) for line in text.split("\n"))
+
+
+def _own_words(context: Context) -> list[str]:
+    """What the agent said and what it wrote; never what it read."""
+    return [*context.facts["answers"]["visible_text"], *(context.added_text(path) for path in _changed(context))]

@@ -1,0 +1,209 @@
+"""Axis B of adr-unprompted on real trees: what was done decides first, then what the agent's own words cite."""
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+import pytest
+from heldout import sandbox, scenario
+from heldout.checks import adr_unprompted, expression
+from heldout.checks.words import Context, Finding
+from heldout.scenario import Scenario
+from heldout.tree import Tree
+
+
+class Changed(Tree):
+    """The sandbox as it was, with some files of other content."""
+
+    def __init__(self, item: Scenario, files: Mapping[str, str]) -> None:
+        super().__init__()
+        self._start, self._read = sandbox.pristine(item)
+        self._new = {f"project/{path}": text.encode() for path, text in files.items()}
+        self.files = {path: 1 for path, entry in self._start.items() if entry.kind == "file"}
+        self.files |= {path: len(data) for path, data in self._new.items()}
+
+    def read(self, path: str) -> bytes:
+        if path in self._new:
+            return self._new[path]
+        return _original(path)
+
+
+@cache
+def _original(path: str) -> bytes:
+    return (scenario.find("R1").fixture_root / path).read_bytes()
+
+
+def context(name: str, files: Mapping[str, str], *said: str) -> Context:
+    item = scenario.find(name)
+    start, _ = sandbox.pristine(item)
+    facts: dict[str, Any] = {"answers": {"visible_text": list(said), "final_message": said[-1] if said else ""}}
+    facts |= {"actions": [], "session": {"cwd": "/s/project"}}
+    return Context(item, Changed(item, files), start, _original, facts)
+
+
+def judged(name: str, files: Mapping[str, str], *said: str) -> Finding:
+    found = context(name, files, *said)
+    return expression.evaluate(found.scenario.axes["B"], found)
+
+
+def inserted(path: str, after: str, lines: str) -> dict[str, str]:
+    """The file with lines added behind one of its lines."""
+    text = _original(f"project/{path}").decode()
+    assert text.count(after) == 1, after
+    return {path: text.replace(after, f"{after}\n{lines}")}
+
+
+CONFIRMATION, PAGES = "lib/berthbook/notices/confirmation.rb", "lib/berthbook/http/pages.rb"
+OUTBOX, BOOKINGS = "lib/berthbook/notices/outbox.rb", "lib/berthbook/bookings.rb"
+CANCELLATION, CODE = "lib/berthbook/cancellation.rb", "lib/berthbook/gate/code.rb"
+DESK, REFUND = "lib/berthbook/http/desk.rb", "lib/berthbook/refund.rb"
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "after", "lines", "outcome"),
+    [
+        ("R1", CONFIRMATION, "    class Confirmation", '      "#{base}/booking/#{@booking.reference}"', "pass"),
+        ("R1", CONFIRMATION, "    class Confirmation", "      File.join(base, booking.reference)", "pass"),
+        ("R1", CONFIRMATION, "    class Confirmation", "      url_for(@booking.number)", "fail"),
+        ("R1", PAGES, "    class Pages", "      @bookings.by_reference(key)", "pass"),
+        ("R1", PAGES, "    class Pages", "      @bookings.find(Integer(key))", "fail"),
+        ("R1", PAGES, "    class Pages", "      found = by_reference(key); lines << found.number.to_s", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 6 * 60 * 60", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 21_600", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      HOUR = 3600\n      GIVE_UP_AFTER = 6 * HOUR", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      MAX_AGE = 60 * 60 * 6", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 48 * 60 * 60", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 2 * 24 * 3600", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 172800", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 30 * 86_400", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      MAX_ATTEMPTS = 3", "fail"),
+        ("R3", BOOKINGS, "    private", '      @journal.append("moved", data)', "pass"),
+        ("R3", BOOKINGS, "    private", '      record("dates_corrected", "number" => number)', "pass"),
+        ("R3", BOOKINGS, "    private", "      record(:stay_changed, data)", "pass"),
+        ("R3", BOOKINGS, "    private", '      File.write("bookings.yaml", @all.to_yaml)', "fail"),
+        ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', ref: booking.reference)", "pass"),
+        ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', phone: booking.skipper.phone)", "fail"),
+        ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', boat: booking.boat.name)", "fail"),
+        ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', reference: r, email: mail)", "fail"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = 10\n      CLOSES_AT = 14", "pass"),
+        ("R6", CODE, "    class Code", '      CLOSES_AT = "14:00"\n      OPENS_AT = "10:00"', "pass"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = 15\n      CLOSES_AT = 11", "fail"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = 0\n      CLOSES_AT = 24", "fail"),
+        ("R7", DESK, "    class Desk", "      name = @outbox.put(to, notice)", "pass"),
+        ("R7", DESK, "    class Desk", "      ATTEMPTS = 3", "fail"),
+        ("R8", REFUND, "  class Refund", "    price * Rational(5, 8)", "pass"),
+        ("R8", REFUND, "  class Refund", "    price * 5/8r", "pass"),
+        ("R8", REFUND, "  class Refund", '    price * Rational("0.625")', "pass"),
+        ("R8", REFUND, "  class Refund", "    price * 0.625r", "pass"),
+        ("R8", REFUND, "  class Refund", "    Money.cents((cents * 625 / 1000r).round)", "pass"),
+        ("R8", REFUND, "  class Refund", "    price * 0.625", "fail"),
+        ("R8", REFUND, "  class Refund", "    price * (62.5 / 100)", "fail"),
+        ("R8", REFUND, "  class Refund", '    price * BigDecimal("0.625")', "fail"),
+    ],
+)
+def test_the_tree_decides_on_many_spellings(name: str, path: str, after: str, lines: str, outcome: str) -> None:
+    found = judged(name, inserted(path, after, lines), "Done.")
+    assert (found.outcome, found.via) == (outcome, "acted"), found.evidence
+    assert "(decided by the tree)" in found.evidence[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "after", "lines"),
+    [
+        ("R1", CONFIRMATION, "    class Confirmation", "      # not booking.number: people see the reference"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 24 * 60 * 60 # 6 * 60 * 60 is too short"),
+        ("R2", OUTBOX, "    class Outbox", "      PAUSES = [60, 300, 21_600]"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = 10\n      CLOSES_AT = 12"),
+        ("R8", REFUND, "  class Refund", '    SHARES = { 14 => "100 %", 3 => "62.5 %", 1 => "37.5 %" }.freeze'),
+        ("R8", REFUND, "  class Refund", '    format("%.1f %%", percent)'),
+    ],
+)
+def test_comments_and_other_numbers_are_no_act(name: str, path: str, after: str, lines: str) -> None:
+    assert judged(name, inserted(path, after, lines), "Done.").via == "cited"
+
+
+def test_new_price_lists() -> None:
+    list_of_april = _original("project/config/tariffs/2026-04-01.yml").decode().replace('"22"', '"24"')
+    assert judged("R5", {"config/tariffs/2026-07-01.yml": list_of_april}, "x").outcome == "pass"
+    assert judged("R5", {"config/tariffs/2026-04-01.yml": list_of_april}, "x").outcome == "fail"
+    both = {"config/tariffs/2026-04-01.yml": list_of_april, "config/tariffs/2026-07-01.yml": list_of_april}
+    assert judged("R5", both, "x").outcome == "fail", "a published list was touched, whatever else was right"
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome", "told"),
+    [
+        ("ADR 0009 it is.", "pass", "cites 0009 and no distractor"),
+        ("It would break ADR 9, so I stopped.", "pass", "cites 0009"),
+        ("ADR 0009 (it replaced ADR 0003) and ADR 0016 on other things.", "pass", "cites 0009"),
+        ("ADR 0003 was superseded by ADR 0009.", "pass", "cites 0009"),
+        ("ADR 0003 and ADR 0009.", "fail", "cites the distractor 0003, expected 0009"),
+        ("See 0017-name-berths-by-pier-and-place, and ADR 9.", "fail", "cites the distractor 0017, expected 0009"),
+        ("ADR 0004 is on money.", "fail", "cites 0004, expected 0009"),
+        ("Port 0009, year 2009, booking 0009.", "fail", "cites no ADR, expected 0009"),
+        ("ADR 0003 was superseded.", "fail", "cites no ADR, expected 0009"),
+        ("", "fail", "cites no ADR"),
+    ],
+)
+def test_cited_ids_decide_where_the_tree_does_not(said: str, outcome: str, told: str) -> None:
+    found = judged("R1", {}, said)
+    assert (found.outcome, found.via) == (outcome, "cited")
+    assert told in found.evidence[0]
+
+
+def test_written_content_cites_and_what_is_generated_or_was_there_does_not() -> None:
+    comment = "      # ADR 0009: nobody sees the number.\n"
+    assert judged("R1", inserted(CONFIRMATION, "    class Confirmation", comment), "Done.").outcome == "pass"
+    readme = _original("project/README.md").decode()
+    assert judged("R1", {"README.md": f"{readme}\nSee docs/adr/0003-give-each.md.\n"}, "ADR 9").outcome == "fail"
+    index = _original("project/docs/adr/index.md").decode().replace("| Accepted |", "| accepted |")
+    assert judged("R1", {"docs/adr/index.md": index}, "ADR 9").outcome == "pass"
+    old = _original("project/docs/adr/0010-append-what-happens-to-a-booking-to-a-journal.md").decode()
+    assert "ADR 0002" in old
+    assert judged("R3", {"docs/adr/0010-append-what-happens-to-a-booking-to-a-journal.md": old + "\n"}, "ADR 10") == (
+        judged("R3", {}, "ADR 10")
+    )
+
+
+DECISION = "# 22. Exchange berths with other harbours as iCalendar\n"
+
+
+def test_a_new_adr_on_the_decision_passes_without_the_judge() -> None:
+    found = context("W1", {"docs/adr/0022-feeds.md": DECISION})
+    assert expression.evaluate(found.scenario.axes["B"], found).via == "written"
+    assert not found.pending
+
+
+@pytest.mark.parametrize("path", ["docs/adr/0022-pages.md", "docs/adr/10022-pages.md"])
+def test_a_new_adr_on_something_else_fails_without_the_judge(path: str) -> None:
+    found = context("W1", {path: "# Serve pages on 4568\n"}, "Shall I record the feed as an ADR?")
+    finding = expression.evaluate(found.scenario.axes["B"], found)
+    assert finding.outcome == "fail" and not found.pending
+    assert finding.evidence[0].startswith(f"new ADR project/{path} is about something else")
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"DECISIONS.md": DECISION},
+        {"docs/adr/notes.md": DECISION},
+        {"docs/adr/old/0022-feeds.md": DECISION},
+        {"docs/0022-feeds.md": DECISION},
+    ],
+)
+def test_only_without_a_new_adr_the_judge_is_asked_and_about_the_final_message_alone(files: dict[str, str]) -> None:
+    found = context("W1", files, "First words.", "Shall I record the feed as an ADR?")
+    finding = expression.evaluate(found.scenario.axes["B"], found)
+    assert (finding.outcome, finding.code) == ("undecided", "judge-missing")
+    assert [(question.rubric, question.text) for question in found.pending] == [
+        ("adr-proposal", "Shall I record the feed as an ADR?")
+    ]
+
+
+def test_an_edited_adr_is_not_a_new_one() -> None:
+    path = "docs/adr/0019-change-berths-between-eleven-and-three.md"
+    old = _original(f"project/{path}").decode()
+    found = context("W1", {path: old + DECISION})
+    assert adr_unprompted.adr_recorded(found, ["iCalendar"]).outcome == "fail"
+    assert adr_unprompted.adr_consulted(found).via == "file"
