@@ -71,7 +71,7 @@ def thought(line: bytes, at: int) -> bytes:
 
 def hides_record(line: bytes, start: int) -> bool:
     """Whether a record that matters follows one that was cut off or not ended by a newline (report 28, trap 18)."""
-    return line.rfind(b'{"parentUuid":', start) >= 0
+    return line.find(b'{"parentUuid":', start) >= 0
 
 
 def _quiet_progress(line: bytes, start: int, known: set[bytes]) -> bool:

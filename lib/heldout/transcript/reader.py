@@ -14,7 +14,7 @@ from heldout.transcript.stream import Stream
 
 __all__ = ["extract", "extract_stream"]
 
-_BUFFER = 256 << 10
+_BUFFER = 1 << 20
 
 
 def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ _PRINTERS: dict[str, tuple[bool, frozenset[str]]] = {
     **dict.fromkeys(("awk", "gawk"), (True, frozenset(("-F", "-v")))),
     "jq": (True, frozenset(("--indent", "--tab"))),
 }
+_NAMED = re.compile(rf"\b(?:{'|'.join(_PRINTERS)})\b")  # the name ends at a blank, a quote, a slash or a separator
 _SCRIPT = re.compile(r"-[A-Za-z]*[ef]|--regexp|--file|--expression")  # options whose argument is the script
 _SEPARATORS = frozenset(("|", "||", "&&", ";", "&", "\n", "(", ")"))
 _TOKEN = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\|\||&&|[|;&<>()\n]|(?:\\.|[^\s'\"|;&<>()\\])+")
@@ -31,10 +32,13 @@ DUAL = 4_096  # bytes: more than this received again counts as a second reading
 
 def paths_of_command(command: str) -> list[str]:
     """Files whose content a shell command prints, as they are spelt: `cat a | grep x b; cd d && sed -n 1p c`."""
+    command = command[:4_000]
+    if _NAMED.search(command) is None:
+        return []  # most commands print no file, and taking one apart costs as much as reading its line
     found: list[str] = []
     here = ""
     words: list[str] = []
-    for token in [*_TOKEN.findall(command[:4_000]), ";"]:
+    for token in [*_TOKEN.findall(command), ";"]:
         if token not in _SEPARATORS:
             words.append(token[1:-1] if token[0] in "'\"" else token)
             continue
