@@ -10,7 +10,9 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
+from heldout.reporting.decisions import of_runs
 from heldout.stats import Counts, compare, permutation, power, reps_interval, suite_interval, wilson
+from tabling import sessions
 
 Draw = Callable[[random.Random, int], list[float]]
 
@@ -107,6 +109,25 @@ def false_regressions(grids: int, scenarios: int, reps: int) -> Iterator[Figure]
         yield Figure(f"false regressions, {scenarios} x {reps}, p {p}", found / grids, None, 0.05)
 
 
+def diff_false_regressions(grids: int, models: int) -> Iterator[Figure]:
+    """Share of whole comparisons, as bin/diff makes them of rows of several unchanged models, with any regression."""
+    rng = random.Random(606)
+    for p in UNCHANGED:
+        found = 0
+        for _ in range(grids):
+            base, current = (
+                [
+                    row
+                    for model in range(models)
+                    for name, (passes, reps) in named(grid(rng, [p] * 6, 3)).items()
+                    for row in sessions(name, f"m{model}", "p" * passes + "f" * (reps - passes))
+                ]
+                for _ in range(2)
+            )
+            found += any(told.decision == "regression" for told in of_runs(base, current).values())
+        yield Figure(f"false regressions of a diff, {models} models x 6 x 3, p {p}", found / grids, None, 0.05)
+
+
 def three_positives(grids: int) -> Iterator[Figure]:
     """Power for three positives going 0 -> .9 at 3 reps; three further scenarios stay where they are."""
     rng = random.Random(404)
@@ -152,6 +173,7 @@ def figures(grids: int) -> Iterator[Figure]:
     yield from interval_coverage(grids, 6, 3, None)
     yield from false_regressions(grids, 6, 3)
     yield from false_regressions(grids, 10, 6)
+    yield from diff_false_regressions(grids, 3)
     yield from three_positives(grids)
     # The standard error of a share is 1.1 points at 2,000 grids; 3 points need as many.
     yield from claimed_power(max(grids, 2000))

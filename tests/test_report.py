@@ -26,15 +26,15 @@ def test_text_has_passes_of_trials_errors_apart_and_reasons(tmp_path: Path) -> N
     out = bin("report", _table(tmp_path)).stdout.splitlines()
     assert out[0] == f"{tmp_path / 'results.tsv'}: 5 cells, 2 PASS, 2 FAIL, 1 ERROR"
     assert "embedded actors" not in "\n".join(out)
-    assert "P1        1/2* +1 ERROR  0/1" in out
-    assert "N1        1/1            -" in out
+    assert "P1        1/2* +1 ERROR 0.09–0.91  0/1 0.00–0.79" in out
+    assert "N1        1/1 0.21–1.00            -" in out
     assert "P1 haiku: 1 × no note was written below vault/" in out
     assert "P1 haiku: 1 × api-error: 529" in out
 
 
 def test_markdown_is_a_table_that_text_cannot_break(tmp_path: Path) -> None:
     out = bin("report", _table(tmp_path), "--format", "md").stdout
-    assert "| scenario | haiku | sonnet |\n| --- | --- | --- |\n| P1 | 1/2* +1 ERROR | 0/1 |" in out
+    assert "| scenario | haiku | sonnet |\n| --- | --- | --- |\n| P1 | 1/2* +1 ERROR 0.09–0.91 | 0/1 0.00–0.79 |" in out
     assert "a \\| b &lt;x>" in out
 
 

@@ -558,6 +558,10 @@ def check(figures: list[simulate_stats.Figure]) -> None:
     assert [figure for figure in figures if not figure.holds] == []
 
 
+def test_simulated_diffs_of_several_models_have_no_more_false_regressions() -> None:
+    check(list(simulate_stats.diff_false_regressions(200, 3)))
+
+
 def test_simulated_wilson_coverage() -> None:
     check(list(simulate_stats.wilson_coverage(200)))
 

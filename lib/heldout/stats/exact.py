@@ -114,6 +114,8 @@ def _two_sided(parts: Sequence[Lattice], observed: int) -> float:
     step, so the threshold is lowered by half a step a part: p is an upper bound and the test stays valid.
     """
     threshold = abs(observed)
+    if not threshold:
+        return 1.0
     total = _sum(parts)
     if total is None:
         step = -(-2 * sum(max(map(abs, part)) for part in parts) // POINTS)
