@@ -108,8 +108,8 @@ table: .venv/ready
 rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why
 	@bin/report $(folder)
 
-report: .venv/ready ## print the table of RUN (FORMAT=md, json or junit; GATE='haiku>=0.67 …')
-	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text) $(foreach gate,$(GATE),--gate '$(gate)')
+report: .venv/ready ## print the table of RUN (FORMAT=md, json or junit; GATE='haiku>=0.67 …'); FORMAT=html writes its page
+	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(filter html,$(FORMAT)),--out $(folder)/report.html) $(foreach gate,$(GATE),--gate '$(gate)')
 
 plan: .venv/ready ## what the grid of MODELS, REPS, … would take and could show; runs nothing
 	@bin/cells $(folder) $(chosen) --dry | bin/report --plan --jobs $(strip $(JOBS)) $(past)

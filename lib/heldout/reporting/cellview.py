@@ -1,7 +1,7 @@
-"""One cell as the page shows it: axes with evidence, judge, final message, actions, spawns, identity; all of it text."""
+"""One cell as the page shows it: axes with evidence, judge, final message, actions, spawns, identity; all as text."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import orjson
@@ -43,13 +43,14 @@ View = dict[str, Any]
 
 def view(number: int, row: Mapping[str, Any], details: Details, tasks: Tasks) -> View:
     """What the template needs of one cell of a report. Texts of the session are left out where its Task is unknown."""
-    record, facts, notes = details.record, details.facts, list(details.notes)
+    record, notes = details.record, list(details.notes)
+    facts: Mapping[str, Any] = details.facts
     if facts:
         digest = record.run_parts.get("task") if record else None
         suite = record.suite if record else row["suite"] or ""
         if why := tasks.why_unknown(suite, row["scenario"], digest):
             notes.append(f"texts of the session are left out: {why}, so that what they quote of it cannot be hidden")
-            facts = {}
+            facts = dict[str, Any]()
     texts = facts or not details.facts
     shorten = _shortener(record.sandbox if record else "")
     return {
@@ -67,9 +68,16 @@ def view(number: int, row: Mapping[str, Any], details: Details, tasks: Tasks) ->
         "spawns": [_spawn(item) for item in _dicts(facts.get("spawns"))[:SPAWNS]],
         "more_spawns": max(0, len(_dicts(facts.get("spawns"))) - SPAWNS),
         "read": bool(facts),
-        "figures": _named(row["info"], FIGURES),
-        "identity": [*_named(row["info"], IDENTITY), *_recorded(details)],
-        "other": [(key, cut(value, LINE)) for key, value in row["info"].items() if key not in _ELSEWHERE],
+        "info": cut("; ".join(f"{key}={value}" for key, value in row["info"].items()), LINE),
+        **(_by_name(row["info"], details) if details.folder else {}),
+    }
+
+
+def _by_name(info: Mapping[str, str], details: Details) -> View:
+    other = [(key, cut(value, LINE)) for key, value in info.items() if key not in _ELSEWHERE]
+    return {
+        "figures": [*_named(info, FIGURES), *other],
+        "identity": [*_named(info, IDENTITY), *_recorded(details)],
     }
 
 
@@ -95,7 +103,7 @@ def _message(facts: Mapping[str, Any]) -> str | None:
     return cut(text, MESSAGE) if isinstance(text, str) else None
 
 
-def _action(item: Mapping[str, Any], shorten: Any) -> View:
+def _action(item: Mapping[str, Any], shorten: Callable[[str], str]) -> View:
     given: Any = item.get("input")
     parts = cast(dict[str, Any], given).items() if isinstance(given, dict) else [("", given)] if given else []
     done = item.get("ok")
@@ -115,7 +123,7 @@ def _spawn(item: Mapping[str, Any]) -> View:
     return {key: cut(_text(item.get(key)), LINE) for key in keys}
 
 
-def _shortener(sandbox: str) -> Any:
+def _shortener(sandbox: str) -> Callable[[str], str]:
     """Paths in the sandbox are told from its root: the folder of a session says nothing to a reader."""
     if len(sandbox) < 2:
         return lambda text: text

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from heldout.files import natural
+
 Report = Mapping[str, Any]
 
 WIDTH, HEIGHT = 300, 190  # of a ladder, in the units of its viewBox
@@ -32,7 +34,7 @@ def ladders(report: Report) -> list[dict[str, Any]]:
 
 
 def _ladder(suite: str, model: str, items: Sequence[Report]) -> dict[str, Any]:
-    levels = sorted({str(point["level"]) for item in items for point in item["levels"]}, key=lambda name: (len(name), name))
+    levels = sorted({str(point["level"]) for item in items for point in item["levels"]}, key=natural)
     wide = WIDTH - _LEFT - _RIGHT
     # Both lines have a place of their own at each level, so that equal rates do not hide each other.
     across = {name: _LEFT + wide * (place + 0.5) / len(levels) for place, name in enumerate(levels)}
@@ -74,9 +76,9 @@ def economics(report: Report) -> list[dict[str, Any]]:
         suites.setdefault(item["suite"], []).append(item)
     found: list[dict[str, Any]] = []
     for suite, items in suites.items():
-        charts = [_chart(key, items) for key in NAMES if any(item["figures"].get(key, {}).get("high") for item in items)]
-        if charts:
-            found.append({"suite": suite, "charts": charts})
+        told = [key for key in NAMES if any(item["figures"].get(key, {}).get("high") for item in items)]
+        if told:
+            found.append({"suite": suite, "charts": [_chart(key, items) for key in told]})
     return found
 
 
@@ -111,9 +113,14 @@ def number(value: float) -> str:
 
 def share(rate: float | None) -> str:
     """A rate in percent."""
-    return "–" if rate is None else f"{100 * rate:.0f} %"
+    return "–" if rate is None else f"{100 * rate:.0f}\u00a0%"
 
 
 def span(interval: Sequence[float] | None) -> str:
     """An interval in percent."""
-    return "" if interval is None else f"{100 * interval[0]:.0f}–{100 * interval[1]:.0f} %"
+    return "" if interval is None else f"{100 * interval[0]:.0f}–{100 * interval[1]:.0f}\u00a0%"
+
+
+def signed(value: float) -> str:
+    """A figure between -1 and 1, with a minus sign as wide as its digits."""
+    return f"{value:.2f}".replace("-", "−")

@@ -15,6 +15,7 @@ Report = Mapping[str, Any]
 REASONS, NAMED = 50, 6  # reasons shown; rows that one of them names
 STEPS = 5  # shades of the heat map: rates 0 to 1 in steps of a fifth
 
+_IDENTITY = {"client": "cli", "models served": "served", "plugins": "plugins"}
 _PATTERNS = {
     "always-writer": "acts whatever the case",
     "never-writer": "acts in no case",
@@ -111,7 +112,8 @@ def _frequent(found: Iterable[tuple[str, Report]]) -> tuple[list[dict[str, Any]]
     for text, cell in found:
         count[text] += 1
         where.setdefault(text, Counter())[f"{cell['scenario']} {cell['model']}"] += 1
-    lines = [{"text": cut(text, LINE), "count": n, "where": _places(where[text])} for text, n in count.most_common(REASONS)]
+    most = count.most_common(REASONS)
+    lines = [{"text": cut(text, LINE), "count": n, "where": _places(where[text])} for text, n in most]
     return lines, len(count) - len(lines)
 
 
@@ -121,28 +123,25 @@ def _places(places: Counter[str]) -> str:
 
 
 def discrimination(report: Report) -> list[dict[str, Any]]:
-    return [
-        {**item, "meaning": _PATTERNS.get(item["pattern"], "")}
-        for item in report.get("discrimination", ())
-    ]
+    return [{**item, "meaning": _PATTERNS.get(item["pattern"], "")} for item in report.get("discrimination", ())]
 
 
 def identity(cells: Sequence[Report]) -> list[tuple[str, list[tuple[str, int]]]]:
     """What the cells were measured with: for each item its values and in how many cells."""
-    keys = {"client": "cli", "models served": "served", "plugins": "plugins"}
-    found = [(name, Counter(cell["info"][key] for cell in cells if cell["info"].get(key))) for name, key in keys.items()]
-    halves = [cell["info"].get("instrument", "").partition(".") for cell in cells]
-    found += [
-        ("instrument: run digests", Counter(filter(None, (run for run, _, _ in halves)))),
-        ("instrument: score digests", Counter(filter(None, (score for _, _, score in halves)))),
-    ]
-    return [(name, count.most_common()) for name, count in found if count]
+    halves = [str(cell["info"].get("instrument", "")).partition(".") for cell in cells]
+    found = {
+        **{name: [str(cell["info"].get(key, "")) for cell in cells] for name, key in _IDENTITY.items()},
+        "instrument: run digests": [run for run, _, _ in halves],
+        "instrument: score digests": [score for _, _, score in halves],
+    }
+    counted = {name: Counter(filter(None, values)) for name, values in found.items()}
+    return [(name, count.most_common()) for name, count in counted.items() if count]
 
 
 def ledger_status(cells: Sequence[Report], tasks: Tasks) -> list[tuple[str, str, str]]:
     """Suite, set and what the ledger says of it, for each set that scenarios of the report belong to."""
-    names = {cell["scenario"] for cell in cells}
-    places = sorted({(suite, tasks.sets[suite, name]) for suite, name in tasks.sets if name in names})
+    names = {(cell["suite"], cell["scenario"]) for cell in cells}
+    places = sorted({(suite, tasks.sets[suite, name]) for suite, name in tasks.sets if (suite, name) in names})
     try:
         events = ledger.read()
     except Refusal as refusal:

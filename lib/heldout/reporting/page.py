@@ -10,8 +10,9 @@ import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import quote
 
 import jinja2
@@ -23,7 +24,7 @@ from heldout.reporting import cellview, charts, overview, tasks
 from heldout.reporting.details import Details, Evidence, of_row
 from heldout.reporting.visible import visible
 
-INLINE, INLINE_CHARACTERS, CHUNK = 400, 3_500_000, 100
+INLINE, INLINE_CHARACTERS, CHUNK = 400, 3_500_000, 200
 _TEMPLATES = Path(__file__).parent / "templates"
 _OURS = re.compile(r"[0-9]{3,}\.html")  # pages beside a page
 NO_DETAILS = Details()
@@ -70,7 +71,7 @@ def pages(report: Mapping[str, Any], runs: Sequence[Path], evidence: Evidence, f
     order = _ordered(cells)
     blocks: list[str] = []
     if file or not many:
-        macro = environment.get_template("cell.html").module.cell  # type: ignore[attr-defined]
+        macro: Any = vars(environment.get_template("cell.html").module)["cell"]
         for place, number in enumerate(order):
             run = runs[number]
             found = of_row(run, cells[number], None if many else evidence) if run.is_dir() else NO_DETAILS
@@ -103,9 +104,13 @@ def pages(report: Mapping[str, Any], runs: Sequence[Path], evidence: Evidence, f
 
 
 def _environment(hide: Callable[[str], str]) -> jinja2.Environment:
+    @lru_cache(maxsize=10_000)  # most texts of a page are printed often: models, outcomes, names of figures
+    def escaped(text: str) -> Markup:
+        return Markup.escape(visible(hide(text)))
+
     def shown(value: Any) -> Any:
         """What an expression of a template prints: text that is no markup has no Task in it and nothing unseen."""
-        return visible(hide(value)) if isinstance(value, str) and not isinstance(value, Markup) else value
+        return escaped(value) if type(value) is str else value
 
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
@@ -115,11 +120,10 @@ def _environment(hide: Callable[[str], str]) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"share": charts.share, "span": charts.span, "number": charts.number}
-    environment.globals |= {
-        "style": Markup((_TEMPLATES / "style.css").read_text("utf-8")),
-        "charts": {"width": charts.WIDTH, "height": charts.HEIGHT},
-    }
+    filters, names = cast(dict[str, Any], environment.filters), cast(dict[str, Any], environment.globals)
+    filters |= {"share": charts.share, "span": charts.span, "signed": charts.signed}
+    names["style"] = Markup((_TEMPLATES / "style.css").read_text("utf-8"))
+    names["charts"] = {"width": charts.WIDTH, "height": charts.HEIGHT}
     return environment
 
 
