@@ -24,6 +24,8 @@ REFRESH   ?=#            a command to run before the grid, such as one that refr
 BASE      ?=#            what diff compares RUN with: a run's name, baseline/SUITE, or a path
 PYTHON    ?= python3#  the Python that makes .venv
 CLIENT    := 2.1.332#    the client that 'make client' installs
+PLAYWRIGHT := 1.65.1
+AXE       := 4.14.1
 
 SHELL       := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -67,7 +69,7 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client browser e2e e2e-all fuzz bench help
 
 grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@mkdir -p $(folder)
@@ -108,8 +110,8 @@ table: .venv/ready
 rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why
 	@bin/report $(folder)
 
-report: .venv/ready ## print the table of RUN (FORMAT=md, json or junit; GATE='haiku>=0.67 …')
-	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text) $(foreach gate,$(GATE),--gate '$(gate)')
+report: .venv/ready ## print the table of RUN (FORMAT=md, json or junit; GATE='haiku>=0.67 …'); FORMAT=html writes its page
+	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(filter html,$(FORMAT)),--out $(folder)/report.html) $(foreach gate,$(GATE),--gate '$(gate)')
 
 plan: .venv/ready ## what the grid of MODELS, REPS, … would take and could show; runs nothing
 	@bin/cells $(folder) $(chosen) --dry | bin/report --plan --jobs $(strip $(JOBS)) $(past)
@@ -199,9 +201,15 @@ client: .client/$(strip $(CLIENT)) ## install the pinned client into .client/
 	@npm install --prefix .client --no-fund --no-audit --loglevel=error @anthropic-ai/claude-code@$(strip $(CLIENT)) >/dev/null
 	@touch $@
 
+browser: .browser/$(PLAYWRIGHT)-$(AXE) ## install what drives Debian's chromium in the tests of the HTML page (npm)
+
+.browser/$(PLAYWRIGHT)-$(AXE):
+	@npm install --prefix .browser --no-fund --no-audit --loglevel=error playwright-core@$(PLAYWRIGHT) axe-core@$(AXE) >/dev/null
+	@touch $@
+
 e2e: .venv/tested ## tests with the real client on a stub (installs it; npm)
 	@command -v npm >/dev/null || { echo "make e2e: SKIPPED, all tests with the real client: no npm" >&2; exit 0; }; \
-	$(MAKE) client && status=0 && \
+	$(MAKE) client browser && status=0 && \
 	.venv/bin/python tests/e2e/loopback.py .venv/bin/pytest --quiet -rs --numprocesses=$(strip $(JOBS)) tests/e2e || status=$$?; \
 	[ $$status != 77 ] || { echo "make e2e: SKIPPED, all tests with the real client: no network namespace" >&2; exit 0; }; exit $$status
 
