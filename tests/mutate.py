@@ -2,7 +2,7 @@
 
 A mutant inverts a word, makes it pass or fail whatever it sees, drops one of its patterns or arguments, or moves a
 threshold by one. The self-test's cells are made once; each mutant scores its own scenario's cells again, in this
-process, and its phrases. A mutant that changes no row and no phrase survives, and is named.
+process, and its phrases. A mutant that changes no row and no phrase survives, and is named. Arguments: suites.
 """
 
 import subprocess
@@ -80,11 +80,11 @@ def _values(value: Any) -> Iterator[tuple[str, Any]]:
 def cases(item: Scenario, place: Path) -> list[tuple[Context, str, Any]]:
     """The self-test's cells of a scenario: context, model, expectation."""
     found = []
-    for name, actor in roster.actors_of(item).items():
+    for name, actor in roster.embedded(item).items():
         folder = Cell(place, item.suite, item.id, name, 1).folder()
         assert folder, f"the self-test left no cell of {item.id} {name}"
         try:
-            facts: Any = cell_facts(folder)
+            facts: Any = None if item.posture == "trace" else cell_facts(folder)
         except Fault as fault:
             facts = fault
         expected = actor.expect or expectations.of_common(item, name)
@@ -107,11 +107,11 @@ def noticed(item: Scenario, found: list[tuple[Context, str, Any]]) -> bool:
     return False
 
 
-def survivors(place: Path) -> Iterator[tuple[str, bool]]:
+def survivors(place: Path, suites: list[str]) -> Iterator[tuple[str, bool]]:
     """(name of the mutant, whether the self-test noticed), for all scenarios of both sets."""
     for path in scenario.files():
         item = scenario.load(path)
-        if item.posture == "trace":
+        if item.suite not in suites:
             continue
         found = cases(item, place)
         assert not noticed(item, found), f"{item.id} is different without any mutation"
@@ -120,7 +120,8 @@ def survivors(place: Path) -> Iterator[tuple[str, bool]]:
                 yield f"{item.id}/{letter}/{told}", noticed(replace(item, axes={**item.axes, letter: mutant}), found)
 
 
-def main() -> int:
+def main(suites: list[str]) -> int:
+    suites = suites or sorted({path.parent.name for path in scenario.files()})
     WORDS.update(CONSTANTS)
     excused = {
         entry["mutant"]: entry["why"]
@@ -128,8 +129,9 @@ def main() -> int:
     }
     with tempfile.TemporaryDirectory(prefix="heldout-mutate-") as scratch:
         place = Path(scratch) / "cells"
-        subprocess.run([ROOT / "bin/self-test", place, "--quiet"], check=True)
-        results = list(survivors(place))
+        for suite in suites:
+            subprocess.run([ROOT / "bin/self-test", place, "--quiet", "--suite", suite], check=True)
+        results = list(survivors(place, suites))
     alive = {name for name, seen in results if not seen}
     print("\n".join([*(f"survived\t{name}" for name in sorted(alive - excused.keys()))]))
     for name in sorted(excused.keys() - alive):
@@ -140,4 +142,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

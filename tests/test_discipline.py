@@ -165,6 +165,7 @@ def test_nothing_but_the_run_itself_has_a_task(small: Path) -> None:
     printed = ""
     words = [["grid", "MODELS=compliant never"], ["report"], ["report", "FORMAT=md"], ["rescore"], ["seal"], ["lint"]]
     words += [["canary", "SCENARIO=P1", "MODEL=never"], ["grid", "MODELS=nope"]]
+    words += [["report", f"FORMAT={form}"] for form in ("json", "junit", "html")] + [["plan"]]
     words += [["grid", "SET=reserve", "MODELS=never", "PURPOSE=measure", "RUN=reserve"]]
     for line in words:
         done = _make(small, *line)
@@ -172,7 +173,7 @@ def test_nothing_but_the_run_itself_has_a_task(small: Path) -> None:
     cells = list((small / "results").rglob("cell.json"))
     assert len(cells) == 4 + 1 + 2
     for path in (small / "results").rglob("*"):
-        if path.is_file() and path.suffix in (".json", ".tsv", ".txt", ".md") and "session" not in path.parts:
+        if path.is_file() and path.suffix in (".json", ".tsv", ".txt", ".md", ".html") and "session" not in path.parts:
             printed += path.read_text()
     for name, task in _tasks(small).items():
         assert len(task) > 20
