@@ -289,6 +289,15 @@ def test_changes_are_made_at_their_places() -> None:
     assert changed({"replace": {"/b~1c/d": ["old", "new"]}}) == {"a": [1, 2], "b/c": {"d": "new"}}
 
 
+def test_a_variant_of_the_traces_own_file_replaces_the_common_one(tmp_path: Path) -> None:
+    row = "{{change: {{set: {{/a: {}}}}}, expect: {{verdict: PASS}}}}"
+    (tmp_path / "common.yaml").write_text(f"x: {row.format(1)}\ny: {row.format(1)}\n")
+    (tmp_path / "D1.yaml").write_text(f"y: {row.format(2)}\n")
+    found = variants.load_for(tmp_path / "D1.yaml")
+    assert [found[name].change["set"]["/a"] for name in "xy"] == [1, 2]
+    assert variants.load_for(tmp_path / "D2.yaml")["y"].change == {"set": {"/a": 1}}
+
+
 def test_the_self_test_has_variants_and_traces_for_all_cases() -> None:
     item = scenario.find("D2-oom-kill")
     assert {"trace", "empty", "missing", "common-no-tool", "no-verdict"} <= set(roster.embedded(item))

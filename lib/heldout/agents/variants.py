@@ -3,7 +3,8 @@
 A file maps names to variants. `change` is one of: `set` (places to values; the place after the last entry of a list is
 `-`), `remove` (a list of places), `replace` (places to [old, new] text), `content` (the whole file's text instead).
 A place is a JSON Pointer (RFC 6901) into the trace. `common.yaml` beside them has variants of every trace of the
-suite. What actors are to a scenario that an agent plays, variants are to one of posture trace.
+suite; one of the same name in a trace's own file takes its place there. What actors are to a scenario that an agent
+plays, variants are to one of posture trace.
 """
 
 import copy
