@@ -45,10 +45,10 @@ _DENIED = regex.compile(
 )
 # The form alone denies, whatever is named: 'I ruled out …', '… is not the cause', '… would have shown', 'had …'.
 _RULED_OUT = regex.compile(
-    rf"""\b(?: rul(?:e|ed|es|ing)\sout | exclud(?:e|ed|es|ing)
-    | no\s(?:sign|evidence|trace|indication|hint)s?\s(?:of|for|that)
-        | not\s(?:caused\sby|due\sto|because\sof|a\s(?:case|matter)\sof)
-        | (?:not|n['’]t)\s(?:find|see)\s(?:any|a)\b ) {_REST}
+    rf"""(?: \b(?: rul(?:e|ed|es|ing)\sout | exclud(?:e|ed|es|ing) | nothing\sto\sdo\swith | unrelated\sto
+          | no\s(?:sign|evidence|trace|indication|hint)s?\s(?:of|for|that) )\b
+        | (?:\bnot|n['’]t)\s(?:caused\sby|due\sto|because\sof|an?\s(?:case|matter)\sof|(?:true|the\scase)\sthat
+          |(?:find|see)\s(?:any|an?))\b ) {_REST}
       | (?:^|(?<=[,;:.!?(]\s?)) (?:(?!{_END}).){{0,160}}
         \b(?: (?:is|was|were|are)(?:\snot|n['’]t)\s(?:\w+\s)?(?:an?|the|to)\s(?:\w+\s)?
           (?:cause|reason|culprit|problem|issue|blame|explanation)

@@ -37,7 +37,7 @@ MENTIONS = [
         r"\bmodell?(?:s|e|en)?\b(?![/.](?!tier|famil|effort)\w|/`|/ )",
         r"\b(?:(?:request|deliver|expect|specifi|resolv|small|cheap|weak|strong)(?:ed|er)?|wrong"
         r"|(?:more|less|most) \w+) tiers?\b",
-        r"\btier (?:than|below|lower|down)\b",
+        rf"\btier (?:than|below|lower|down)\b|\b(?:which|what) tiers?\b[^.]{{0,40}}{_AGENTS}",
         rf"{_AGENTS}[^.]{{0,60}}\b(?:downgrad\w*|(?:low|high)(?:er)?[- ]tiers?\b)",
         rf"\b(?:downgrad\w*|(?:low|high)(?:er)?[- ]tiers?\b)[^.]{{0,60}}{_AGENTS}",
         r"\bCLAUDE_CODE_SUBAGENT_MODEL",
