@@ -13,22 +13,33 @@ from typing import Any
 
 import orjson
 
+from heldout.checks.claims import claimed
 from heldout.checks.judged import ask_judge
 from heldout.checks.patterns import either, found, normal
 from heldout.checks.words import FAIL, PASS, Argument, Context, Finding, fails, optional, passes, word
 from heldout.errors import Fault
 
 # Text that may say which model a subagent ran on: model families, models as such, tiers asked for, the variable.
+_OTHER = (  # models of something else, by the word before
+    r"data|domain|object|threat|mental|memory|concurrency|thread(?:ing)?|failure|fault|error|security|permissions?|pricing|cost"
+    r"|business|queue|queue?ing|retry|back-?off|deliver(?:y|ies)|consistency|ordering|durability|persistence|storage|trust|state"
+    r"|event|actor|process|execution|programming|capacity|capability|ownership|leas(?:e|ing)|lock(?:ing)?|priority|tier(?:ed|ing)?"
+    r"|scheduling|fairness|backpressure|access|role|auth\w*|token|plugin|config\w*|schema|consumer|producer|publisher"
+    r"|push|pull|pub[-/]?sub|ack\w*|polling|isolation|risk|attack\w*|adversary|deployment|component|layer\w*"
+    r"|[a-z]+-(?:list|driven|based|loop|once|in-flight|per-\w+)|fail-\w+|first-\w+"
+)
+_AGENTS = r"\b(?:(?:sub-?)?agents?|reviewers?|helpers?|runs?|spawns?)\b"
 MENTIONS = [
     either(
-        r"\b(?:haiku|sonnet|opus|fable)\b",
-        r"(?<!\b(?:data|domain|object|threat|mental|memory|concurrency|threading|failure|security|permission|pricing"
-        r"|cost|business|queue|queue?ing|retry|delivery|consistency|trust|state|event|actor|process|capacity)[ -])"
-        r"\bmodell?(?:s|e|en)?\b",
-        r"\b(?:request|deliver|expect|specifi|resolv|lower|small|cheap|weak|strong|high|wrong)(?:ed|er)? tiers?\b",
-        r"\btier (?:than|below|lower|down)\b",
-        r"\b(?:(?:sub-?)?agents?|reviewers?|helpers?|runs?|spawns?)\b[^.]{0,60}\bdowngrad\w*",
-        r"\bdowngrad\w*[^.]{0,60}\b(?:(?:sub-?)?agents?|reviewers?|helpers?|runs?|spawns?)\b",
+        r"\b(?:haiku|sonnet|opus|fable|LLMs?)\b",
+        # Neither a folder or module (models/x.js, lib/model.js, user.model) nor 'follows a … model'.
+        rf"(?<!\b(?:{_OTHER})[ -])(?<!\bfollow\w* (?:an?|the) (?:[\w-]+ ){{0,3}})(?<![\w/]/|\w\.)"
+        r"\bmodell?(?:s|e|en)?\b(?![/.](?!tier|famil|effort)\w|/`|/ )",
+        r"\b(?:(?:request|deliver|expect|specifi|resolv|small|cheap|weak|strong)(?:ed|er)?|wrong"
+        r"|(?:more|less|most) \w+) tiers?\b",
+        rf"\btier (?:than|below|lower|down)\b|\b(?:which|what) tiers?\b[^.]{{0,40}}{_AGENTS}",
+        rf"{_AGENTS}[^.]{{0,60}}\b(?:downgrad\w*|(?:low|high)(?:er)?[- ]tiers?\b)",
+        rf"\b(?:downgrad\w*|(?:low|high)(?:er)?[- ]tiers?\b)[^.]{{0,60}}{_AGENTS}",
         r"\bCLAUDE_CODE_SUBAGENT_MODEL",
     )
 ]
@@ -142,10 +153,13 @@ def no_dual_read(context: Context) -> Finding:
     return passes("nothing was read a second time")
 
 
-@word("message", concepts=Argument("concepts"), least=Argument("number"))
+@word("message", concepts=Argument("concepts", reads=claimed), least=Argument("number"))
 def concepts_named(context: Context, concepts: dict[str, list[str]], least: int) -> Finding:
-    """The final message names at least LEAST of CONCEPTS; one is named where any of its patterns matches."""
-    flat = normal(context.message)
+    """The final message names at least LEAST of CONCEPTS; one is named where any of its patterns matches.
+
+    What the message denies is cut out before (`heldout.checks.claims`).
+    """
+    flat = claimed(context.message)
     named = [concept for concept, items in concepts.items() if found(either(*items), flat)]
     info = {"concepts": ",".join(named)}
     if len(named) >= least:

@@ -1,0 +1,108 @@
+"""What a report on an incident claims: what it denies or says of something else in the same words is cut out.
+
+'No worker died', 'I ruled out a crash' and 'the full queue was not the cause' name what did not happen. But 'no worker
+was left', 'the token was not renewed' and 'nobody noticed the dropped events' tell what did: a denial is cut only where
+it stands right before a word for something that happens in the relay, with nothing between that turns it. English.
+"""
+
+import regex
+
+from heldout.checks.patterns import TIMEOUT, normal
+from heldout.errors import Fault
+
+_FLAGS = regex.IGNORECASE | regex.VERBOSE | regex.VERSION0
+_END = r"(?:[,;:.!?()–—](?=\s|$)|\s[-–—]\s|[()])"  # of a clause; not within 5,000 or delivery.js
+_REST = rf"(?:(?!{_END}|\s(?:because|since|but|while|and\sthen)\b).){{0,160}}"
+
+_EVENTS = r"""(?: die[sd]? | dying | dead | deaths? | crash\w* | killed | terminat\w+ | exited
+  | o(?:ut[-\s])of[-\s]memory | oom
+  | full | fill(?:s|ed|ing)? | back(?:ed|ing|s)?[-\s]?(?:up|log\w*) | overflow\w* | saturat\w+
+  | pil(?:ed|ing)\sup | gr[eo]w(?:ing)?
+  | (?:at|(?:reach|hit|near|close|exceed)\w*)\s(?:\w+\s){0,2}?(?:capacity|limit|maximum|cap)
+  | drop(?:s|ped|ping)? | discard\w* | los(?:t|s|ses|e|ing) | shed | thrown\saway
+  | expir\w+ | stale | outdated | lapsed? | invalid | fail(?:s|ed|ing|ures?)?
+  | 401s? | unauthori[sz]ed
+  | storms? | loop(?:s|ed|ing)? | flood\w* | immediate(?:ly)? | endless(?:ly)? | for\s?ever | unlimited
+  | unbounded | hammer\w* )\b"""
+_DENIES = r"""\b(?: (?:no|not|without|zero|nor|neither|never|none|nothing|hardly|barely|0)\b | (?<=n['’]t)\b )"""
+# Words after which a denial no longer denies what follows: 'not only', 'no limit on', 'did not notice the dropped …'.
+_TURNS = r"""(?: ,?\b(?: the | that | when | while | whe(?:re|ther) | if | because | since | after | until | till
+  | before | once | as
+  | and | but | which | who | for | on | upon | with | yet | than | only | just | merely | all | every(?:thing)?
+  | enough | longer | more
+  | left | alive | remain\w* | surviv\w* | notic\w+ | check\w* | detect\w* | know\w* | tell | told | alert\w*
+  | alarm\w* | warn\w*
+  | log(?:ged|s)? | record\w* | recover\w* | replay\w* | drain\w* | deliver(?:ed|ing) | stop\w* | limit\w*
+  | delay\w* | pause\w* | wait\w*
+  | back-?off | count\w* | room | renew(?:ed|ing) | refresh(?:ed|ing) | doubt
+  | one(?!\s(?:of|worker|event|job|thread)) )\b )"""
+_DENIED = regex.compile(
+    rf"""{_DENIES} (?:\sof\s(?:the|them|these|those|our|its)\b | (?:\s(?:time|point|moment|stage))?
+        \s(?:was|were|did|had)\s(?:the|any|an?)\b)?  (?: (?!{_TURNS}|{_END}). ){{0,45}}?
+      (?<!\b(?:the|these|those)\s) (?<![-\w]) {_EVENTS} (?: ,?\s(?:n?or)\s {_REST} )?
+      (?! (?:(?!{_END}).){{0,30}} \b(?:until|till|before|except|apart\sfrom|other\sthan|but\s(?:for|\d+))\b )""",
+    _FLAGS,
+)
+# The form alone denies, whatever is named: 'I ruled out …', '… is not the cause', '… would have shown', 'had …'.
+_RULED_OUT = regex.compile(
+    rf"""(?: \b(?: rul(?:e|ed|es|ing)\sout | exclud(?:e|ed|es|ing) | nothing\sto\sdo\swith | unrelated\sto
+          | no\s(?:sign|evidence|trace|indication|hint)s?\s(?:of|for|that) )\b
+        | (?:\bnot|n['’]t)\s(?:caused\sby|due\sto|because\sof|an?\s(?:case|matter)\sof|(?:true|the\scase)\sthat
+          |(?:find|see)\s(?:any|an?))\b ) {_REST}
+      | (?:^|(?<=[,;:.!?(]\s?)) (?:(?!{_END}).){{0,160}}
+        \b(?: (?:is|was|were|are)(?:\snot|n['’]t)\s(?:\w+\s)?(?:an?|the|to)\s(?:\w+\s)?
+          (?:cause|reason|culprit|problem|issue|blame|explanation)
+        | (?:is|was|be|were|are)\s(?:ruled\sout|excluded) | did(?:\snot|n['’]t)\s(?:happen|occur)
+          | would\s(?:(?:also|certainly)\s)?
+          (?:have\s(?:shown|appeared|left|been\s(?:visible|logged|seen))|show|be\svisible) )\b
+        (?!,?\s(?:but|only|just)\b{_REST}\b(?:symptom|consequence|effect|result|link)) {_REST}
+      | (?:^|(?<=[.;:]\s)) (?: had\b | if\b(?=[^,;:.]*\bhad\b) ) {_REST}""",
+    _FLAGS,
+)
+
+# The same words of something else: throughput drops, connections are lost, certificates expire, code has lines.
+_ELSE = regex.compile(
+    r"""\b(?: drop\w* | los(?:e|es|t|ing) | discard\w* )\s(?:(?:the|its|their|our|my|this|that|an?|all)\s)?
+          (?: connections? | contact | track | sight | links? | sockets? | idea | \w*\s?hypothes[ei]s | theory
+          | assumptions? )\b
+      | \bdrop\w*\s(?:\w+ly\s)?(?:from|to|below|by)\s(?:(?:about|around|almost|under|roughly|only)\s)?
+          (?: \d[\d,.]*(?![\d:]|\s(?:June|July|UTC)) | half | zero | nothing )
+      | \bI\s(?:(?:have|then|also|had)\s)?(?: dropped | discarded | lost )\b
+      | \b(?: target | server | database | dashboard | host | endpoint | broker | publisher | disk )s?(?:['’]s\s\w+)?
+          \s(?:(?:had|has|was|were|is|are|went|itself|also|that|which)\s){0,3}(?: died | crashed | dead | down
+          | gone | killed | full )\b
+      | \b(?: slow\w* | shut\w* | wind\w* | cut\w* )\sdown\b | \bdead[-\s]letter\w*
+      | \b(?: certificates? | leases? | domains? | cookies? | licen[cs]es? | entr(?:y|ies) )
+          \s(?:(?:had|has|have|was|were|is|are|already)\s){0,2}
+          (?: expired | stale | outdated | lapsed | invalid | (?:run|ran)\sout )\b
+      | \b(?: expired | stale | outdated | invalid )\s(?:\w+\s)?(?: certificates? | leases? | domains? | cookies?
+      | entr(?:y|ies) )\b
+      | \b(?: far\sfrom | nowhere\snear | half | quarters? | thirds? | (?<![\d.,])\d?\d\s?% )\s(?:being\s)?full\b
+      | \b(?: full | disk ) \s (?: full | list | details? | disk | text | story | account | report | log | name )\b
+      | \bbefore\s(?:it|they|its|their)\sexpir\w+ | \btokens?\s(?: bucket | count | limit )\b | \bevent\sloops?\b
+      | \brefresh\w*\s(?: interval | rate | of\s(?:the\s|its\s|their\s)?(?:dashboards?|page|graph|cache|dns|view) )\b
+      | (?: (?<=\d[.,:–-]) | (?<=[#€$]) | (?<=\.\w{1,4}:)
+          | \b(?: lines? | ports? | pages? | issues? | tickets? | rows? | number | in\sall | total\sof
+          | instead\sof )\s(?:an?\s)?
+        ) 401\b
+      | \b401 (?: [.,–-]\d | \s?(?:[kmg]b|ms|%) | \s[bs]\b
+          | \s(?:\w+\s)?(?: events | jobs | deliveries | messages | webhooks | lines | times | workers | threads
+          | entries | tests
+            | files | bytes | seconds | minutes | hours | days )\b )
+      | \bunauthori[sz]ed\s(?: access | person | people | users? | changes? | use )\b""",
+    _FLAGS,
+)
+
+
+def claimed(text: str) -> str:
+    """`text`, normalised, without what it denies or says of something else; a full stop stands where it was cut.
+
+    Raises Fault check-error when that takes too long.
+    """
+    flat = normal(text)
+    for cut in (_RULED_OUT, _ELSE, _DENIED):
+        try:
+            flat = cut.sub(". ", flat, timeout=TIMEOUT)
+        except TimeoutError:
+            raise Fault("check-error", f"what a text claims took over {TIMEOUT:g} s") from None
+    return " ".join(flat.split())
