@@ -99,10 +99,10 @@ def noticed(item: Scenario, found: list[tuple[Context, str, Any]]) -> bool:
         if expectations.differences(expected, scoring.score(fresh, model, 1)):
             return True
     known = phrases.read(item.suite)
-    for name, patterns in lint.pattern_sets(item):
-        if any(missing(patterns, text) for text in known.get((name, "match"), ())):
+    for name, patterns, reads in lint.pattern_sets(item):
+        if any(missing(patterns, reads(text)) for text in known.get((name, "match"), ())):
             return True
-        if any(not missing(patterns, text) for text in known.get((name, "miss"), ())):
+        if any(not missing(patterns, reads(text)) for text in known.get((name, "miss"), ())):
             return True
     return False
 

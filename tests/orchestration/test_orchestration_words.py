@@ -91,7 +91,7 @@ def test_visible_text_that_was_not_kept_decides_nothing() -> None:
 
 
 def test_a_concept_is_one_pattern_for_lint_and_phrases() -> None:
-    sets = dict(lint.pattern_sets(scenario.find("E3P")))
+    sets = {name: items for name, items, _ in lint.pattern_sets(scenario.find("E3P"))}
     assert {name.rsplit("/", 1)[1] for name in sets} == {"worker-death", "queue-backup", "dropped-events"}
     assert all(len(patterns) == 1 for patterns in sets.values())
 

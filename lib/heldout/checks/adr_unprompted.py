@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from heldout.checks.adr_access import accesses
 from heldout.checks.adr_files import FOLDER, INDEX, number_of
 from heldout.checks.citations import cited
+from heldout.checks.decided import decided
 from heldout.checks.patterns import found, missing
 from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, patterns, word
 
@@ -46,12 +47,12 @@ def adr_consulted(context: Context) -> Finding:
     return fails(f"none of {count} tool calls runs an os-adr skill or an adr-* program or names a file of {FOLDER}")
 
 
-@word("sandbox", decision=patterns())
+@word("sandbox", decision=patterns(reads=decided))
 def adr_recorded(context: Context, decision: list[str]) -> Finding:
-    """A new docs/adr/NNNN-*.md holds all patterns of DECISION."""
+    """A new docs/adr/NNNN-*.md decides what all patterns of DECISION match (`heldout.checks.decided`)."""
     reasons: list[str] = []
     for path in _new_adrs(context):
-        lacking = missing(decision, context.tree.text(path))
+        lacking = missing(decision, decided(context.tree.text(path)))
         if not lacking:
             return passes(f"{path} records the decision", via="written", notes=(path,))
         which = decision.index(lacking[0]) + 1

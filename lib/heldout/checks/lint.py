@@ -4,7 +4,7 @@ Findings name file, line and rule, never a Task's text.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -20,19 +20,21 @@ _ADR_ID = re.compile(r"\bADR[- ]?[0-9]+\b|\b[0-9]{4}-[a-z][a-z0-9-]+\b", re.IGNO
 _PROSE = (".md", ".txt", ".json")
 
 
-def pattern_sets(scenario: Scenario) -> Iterator[tuple[str, list[str]]]:
+def pattern_sets(scenario: Scenario) -> Iterator[tuple[str, list[str], Callable[[str], str]]]:
     """The scenario's sets of text patterns by name: `<id>/<axis>/<argument>` or `<id>/<axis>/<argument>/<concept>`.
 
-    A text matches a set when it matches all of its patterns; any pattern of a concept names it, so these become one.
+    A text matches a set when the part of it that the set reads, the third item, matches all of its patterns; any
+    pattern of a concept names it, so these become one.
     """
     for letter, expression in scenario.axes.items():
         for word, given in words_of(expression):
             for name, value in given.items():
-                if word.arguments[name].kind == "patterns" and value:
-                    yield f"{scenario.id}/{letter}/{name}", value
-                elif word.arguments[name].kind == "concepts" and value:
+                argument = word.arguments[name]
+                if argument.kind == "patterns" and value:
+                    yield f"{scenario.id}/{letter}/{name}", value, argument.reads
+                elif argument.kind == "concepts" and value:
                     for concept, items in value.items():
-                        yield f"{scenario.id}/{letter}/{name}/{concept}", [either(*items)]
+                        yield f"{scenario.id}/{letter}/{name}/{concept}", [either(*items)], argument.reads
 
 
 def problems() -> Iterator[str]:
@@ -88,7 +90,7 @@ def _leaks(scenario: Scenario) -> Iterator[str]:
             yield f"the Task holds the forbidden word '{word}'"
     if _ADR_ID.search(flat):
         yield "the Task holds an ADR id"
-    for name, items in pattern_sets(scenario):
+    for name, items, _ in pattern_sets(scenario):
         if all(found(item, flat) is not None for item in items):
             yield f"the Task matches the scenario's own patterns '{name}'"
     runs = _runs(scenario.task)

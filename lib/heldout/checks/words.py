@@ -183,12 +183,14 @@ class Argument:
 
     `kind` is patterns, concepts, code, keywords, alternatives, texts, text, path, number, flag or rubric. Concepts map
     names to patterns, alternatives map names to keywords, which are literal (`heldout.checks.keywords`), and code maps
-    globs of paths to patterns over code, which unlike the others need no phrases.
+    globs of paths to patterns over code, which unlike the others need no phrases. `reads` gives the part of a text that
+    patterns or concepts are looked for in; by itself the whole.
     """
 
     kind: str
     default: Any = None
     required: bool = True
+    reads: Callable[[str], str] = str
 
 
 @dataclass(frozen=True)
@@ -219,9 +221,9 @@ def word(*needs: str, **arguments: Argument) -> Callable[[Callable[..., Finding]
     return register
 
 
-def patterns() -> Argument:
+def patterns(reads: Callable[[str], str] = str) -> Argument:
     """A list of regular expressions; all of them count (the word says how)."""
-    return Argument("patterns")
+    return Argument("patterns", reads=reads)
 
 
 def optional(kind: str, default: Any) -> Argument:

@@ -1,0 +1,117 @@
+"""What an ADR decides: its title and its decision, without the sections and the clauses that only lead there.
+
+An ADR names what was turned down, too, and tells of the state before. `decided` cuts out
+
+- a text whose status says that nothing holds (Rejected, Open, Under discussion);
+- sections that weigh: Alternatives, Options considered, Rejected, Open questions, Pros and cons …, save for an item
+  that is marked as chosen; and, where another section decides, sections that tell why: Context, Problem, Rationale …;
+- in all else, questions and clauses that turn something down (`heldout.checks.clauses`).
+
+A section is a heading with all below it, a bold or plain label on a line of its own, or 'Label: …' up to the end of the
+paragraph. Consequences stay: a rule is often told to its end there. Front matter goes, but for the title.
+"""
+
+import re
+from collections.abc import Iterator
+
+from heldout.checks.clauses import sentences, stated
+
+_LABEL = re.compile(
+    r"""(?:\d+[.)]\s*)?(?:
+    (?P<decides>
+        (?:the\ |our\ )?(?:decisions?|outcome|resolution|choice|rule|policy|solution|conclusion)(?:\ outcome|\ made)?
+      | (?:we\ )?(?:chosen?|decided|agreed|accepted|adopted)(?:\ option|\ solution|\ alternative)?
+      | what\ we\ (?:do|decided|chose)
+    ) | (?P<weighs>
+        (?:\w+\ )?(?:alternatives?|options?|consider(?:ed|ations?))\b.* | pros | cons | drawbacks | trade-?offs?
+      | (?:pros\ and\ cons|comparison|why\ not|future|related)\b.* | (?:not|out\ of|beyond)\ (?:in\ )?scope
+      | (?:what\ (?:we|was)\ )?(?:rejected|turned\ down|discarded|not\ chosen|superseded)\b.*
+      | (?:open\ )?(?:questions?|points|issues) | open | discussion | later | references? | links | see\ also
+    ) | (?P<leads>
+        (?:the\ )?(?:context|background|problem|motivation|situation|why|rationale|reasons?|reasoning|forces|issue|history
+      | price|(?:decision\ )?drivers|requirements)(?:\ statement|\ and\ .*)?
+    ) | (?P<other>
+        status | date | deciders? | title | notes? | scope | applies\ to | details | neutral | more\ information
+      | (?:consequences?|implementation|positive|negative|affected)\b.* | implications? | results? | effects?
+    ))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_HEADING = re.compile(r"(#{1,6})\s+(.*?)[\s#]*$")
+_ALONE = re.compile(r"(?:(?:\*\*|__)(?P<bold>[^*_]{2,50}?)[.:]?(?:\*\*|__)[.:]?|(?P<plain>[A-Z][\w ]{2,40}):)\s*$")
+_INLINE = re.compile(
+    r"(?:[-*]\s+)?(?:\*\*|__)?(?P<label>[A-Za-z][\w ]{2,30}?)(?:[.:](?:\*\*|__)|(?:\*\*|__)?:(?=\s))\s*"
+)
+_ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+|\|")
+_NOTHING = re.compile(
+    r"\W*(?:rejected|open|under discussion|in discussion|undecided|withdrawn|abandoned)\b", re.IGNORECASE
+)
+_STATUS = re.compile(r"^[\s#*_]*status[*_:\s]*[\"']?([^\n]*)", re.IGNORECASE | re.MULTILINE)
+_CHOSEN = re.compile(r"(?<!not )\b(?:chosen|selected|we (?:chose|take|took|picked)|our choice)\b", re.IGNORECASE)
+_MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
+_LEVEL_OF_LABEL = 7  # below every heading
+
+
+def decided(text: str) -> str:
+    """The sentences of the ADR `text` that decide, one a line; '' where none does."""
+    title, body = _without_front_matter(text)
+    if any(_NOTHING.match(status) for status in _STATUS.findall(text)):
+        return ""
+    parts = list(_parts(body))
+    deciding = any(kind == "decides" for kind, _ in parts)
+    dropped = {"weighs", "leads"} if deciding else {"weighs"}
+    kept = [title]
+    for kind, part in parts:
+        kept += [part] if kind not in dropped or (kind == "weighs" and _CHOSEN.search(part)) else []
+    return "\n".join(filter(None, map(stated, kept)))
+
+
+def _without_front_matter(text: str) -> tuple[str, str]:
+    found = re.match(r"\ufeff?---\s*\n(.*?)\n---\s*(?:\n|$)", text, re.DOTALL)
+    if not found:
+        return "", text
+    title = re.search(r"^title:\s*(.*)$", found[1], re.MULTILINE)
+    return (title[1].strip("\"' ") if title else ""), text[found.end() :]
+
+
+def _parts(body: str) -> Iterator[tuple[str, str]]:
+    """(kind of its section, sentence), in order; a title and a heading that is no label are sentences."""
+    kind, level = "", 0
+    for block in _blocks(body):
+        heading, alone = _HEADING.match(block), _ALONE.match(block)
+        if heading or alone:
+            told = heading[2] if heading else str(alone and (alone["bold"] or alone["plain"]))
+            depth = len(heading[1]) if heading else _LEVEL_OF_LABEL
+            label = _kind(told)
+            if label or depth <= level:
+                inherited = kind if kind == "weighs" and depth > level else ""
+                kind, level = inherited or label, level if inherited else depth
+            if not label:
+                yield kind, _MARKUP.sub("", told)
+            continue
+        inner = kind
+        for sentence in sentences(block):
+            found = _INLINE.match(sentence)
+            label = _kind(found["label"]) if found else ""
+            inner = label or inner
+            yield inner, _MARKUP.sub("", sentence[found.end() :] if found and label else sentence)
+
+
+def _kind(label: str) -> str:
+    found = _LABEL.fullmatch(_MARKUP.sub("", label).strip(" .:"))
+    return (found.lastgroup or "") if found else ""
+
+
+def _blocks(body: str) -> Iterator[str]:
+    """Headings, labels, list items and paragraphs, each on one line: wrapped lines are joined."""
+    block: list[str] = []
+    for line in [*body.splitlines(), ""]:
+        line = line.strip()
+        inline = _INLINE.match(line)
+        alone = _HEADING.match(line) or _ALONE.match(line)
+        if block and (not line or alone or _ITEM.match(line) or (inline and _kind(inline["label"]))):
+            yield " ".join(block)
+            block = []
+        if alone:
+            yield line
+        elif line:
+            block.append(line)
