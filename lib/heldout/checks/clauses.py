@@ -21,17 +21,23 @@ _CLAUSE = _compiled(
 )
 _SUBORDINATE = _compiled(r"\s*(?: because | since | as | for | which | whose | by\swhich | so\sthat )\b")
 
+# No sentence with one of these states anything; of the next, no clause.
+_ASKED = _compiled(
+    r"""\? ["'”’)\]*_`]* \s* $ | (?: ^ | \bwe\s | [:]\s ) either\b .* \bor\b
+      | ^(?: [-*+|] | \d+[.)] )\s .*? [|:(–—-]\s(?: rejected | turned\sdown | ruled\sout | discarded )\b"""
+)
 _OPEN = _compiled(
-    r"""\? ["'”’)\]*_`]* \s* $
-      | \b(?: not | n't | never )\s(?:\w+\s){0,2}(?: settled | decided | answered | clear | agreed )\b
+    r"""\b(?: not | n't | never )\s(?:\w+\s){0,2}(?: settled | decided | answered | clear | agreed )\b
       | \b(?: undecided | unsettled | nothing\s(?:is|has\sbeen)\s(?:\w+\s)?decided | no\sdecision\s(?:is|has\sbeen) )\b
       | \b(?: under\sdiscussion | to\sbe\s(?:decided|discussed|settled) | remains?\sopen | (?:is|are)\s(?:still\s)?open
-          | left\s(?:open|to\sa\slater) )\b
-      | \b(?: ask | know | unclear | decide[sd]? | question | wonder | discuss )\w*\s(?:\S+\s){0,8}whether\b
-      | (?: ^ | \bwe\s | [:]\s ) either\b .* \bor\b"""
+          | left\s(?:open | to\sa\slater | for\s(?:later|another)) )\b
+      | \b(?: asked | asking | not\sknow | n't\sknow | unclear | question | wonder\w* | discuss\w* )\s(?:\S+\s){0,8}
+        whether\b"""
 )
 _CHOSEN = _compiled(
-    r"(?<!\bnot\s)(?<!n't\s)\b(?:chosen|chose|agreed|accepted|adopted|picked|selected|preferred|won|settled)\b"
+    r"""^ (?: (?! \b(?: because | since | as )\b ) . )*?
+      (?<! \bnot\s | n't\s ) \b(?: chosen | chose | agreed | accepted | adopted | picked | selected | preferred | won
+          | settled )\b"""
 )
 
 _GIVEN_UP = r"""(?: rejected | turned\sdown | ruled\sout | discarded | dismissed | dropped | abandoned | given\sup
@@ -41,15 +47,16 @@ _WEIGHED = r"""(?: considered(?!\s(?:an?|as|to\sbe)\b) | weighed | discussed | d
   | (?:judged|found|deemed|felt)\s(?:to\sbe\s)?(?:too|not) )"""
 # In the present tense 'is rejected' is what a program does with bad input.
 _PASSIVE = _compiled(
-    rf"""\b(?: was | were | (?:has|have|had)\s(?:\w+\s)?been )\s(?:\w+\s){{0,3}}?(?: {_GIVEN_UP} | {_WEIGHED} )\b
+    rf"""\b(?: was | were | (?:has|have|had)\s(?:\w+\s)?been )\s(?:(?!is\b|are\b)\w+\s){{0,3}}?
+          (?: {_GIVEN_UP} | {_WEIGHED} )\b
       | \b(?: is | are )\s(?:\w+\s)?(?!rejected){_GIVEN_UP}\b
       | \b(?: is | are | was | were )\s(?: not | no\slonger )\s(?:\w+\s)?(?: dealt\swith | covered | touched | part\sof
-          | used | chosen | adopted | an\soption | possible | supported
-          | offered | needed )\b
+          | used | chosen | adopted | an\soption | possible | supported | offered | needed )\b
       | \b(?: is | are | was | were )\s(?: no\soption | out\sof\sthe\squestion | off\sthe\stable | no\slonger
           | rejected\sas )\b
       | \b(?: earlier | previous | former | first | original )\s(?:\w+\s)?
           (?: draft | idea | plan | proposal | version | attempt | thought )\b
+      | \b(?: was | were )\s(?: the | an? | one )\s(?:\w+\s)?(?: wish | idea | suggestion | option | candidate )\b
       | \b(?: would | could | might )\s(?:\w+\s)?(?: have | be | also | mean | need | require | cost )\b
       | ^\s*(?: if | unless )\b(?=.*\b(?: ever | would | should | one\sday )\b)"""
 )
@@ -59,15 +66,18 @@ _STOP = r"""(?= \s*(?: [;:] | $ | \bin\sfavou?r\sof\b
       | use[ds]? | took | take[sn]? | pick\w* | decid\w* | agree\w* | adopt\w* )\b
   | ,?\swe\s(?: chose | choose | settled | went | go | agreed | decided | will | use | take | took )\b
   | ,\s(?: we | each | every | all | both | it | they | this )\b ) )"""
+_ADOPT = r"""(?: us(?:e|ing) | take | choose | adopt | pick | want | switch | go\s(?:with|for) | move\sto | exchange
+  | offer | publish | support | introduce | send | redirect )"""
 _ACTIVE = _compiled(
-    rf"""\b(?: reject(?:ed|ing|s)? | turn(?:ed|ing)\sdown | decid(?:e|ed|ing)\sagainst | (?:ruled|ruling|we\srule)\sout
-      | g(?:ave|ive|iving)\sup | dropp(?:ed|ing) | drop(?=\sthe\b) | abandon(?:ed|ing)? | discard(?:ed|ing)?
-      | withdr(?:aw|ew) | revok(?:e|ed|es|ing) | supersed(?:e|ed|es|ing) | replac(?:e|ed|es|ing)
+    rf"""\b(?: (?<!\b(?:is|are|be)\s)reject(?:ed|ing|s)? | turn(?:ed|ing)\sdown | decid(?:e|ed|ing)\sagainst
+      | (?:ruled|ruling|we\srule)\sout | g(?:ave|ive|iving)\sup | dropp(?:ed|ing) | drop(?=\sthe\b) | abandon(?:ed|ing)?
+      | discard(?:ed|ing)? | withdr(?:aw|ew) | revok(?:e|ed|es|ing) | supersed(?:e|ed|es|ing) | replac(?:e|ed|es|ing)
       | (?:we|i|having|board|team)\s(?:also\s|had\s|first\s)?(?:considered|weighed|discussed|tried|looked\sat|compared)
       | considering | weighing | thought\s(?:of|about) | speaks\sagainst | spoke\sagainst
-      | (?: not | n't | never | no\slonger )\s(?:\w+ly\s)?(?: us(?:e|ing) | take | choose | adopt | pick | want | switch
-          | go\s(?:with|for) | move\sto | exchange | offer | publish | support | introduce ) ) \b {_RUN} {_STOP}"""
+      | (?: not | n't | never | no\slonger )\s(?:\w+ly\s)?{_ADOPT} ) \b {_RUN} {_STOP}"""
 )
+# 'X cannot …, so we do not use it'
+_SO_NOT = _compiled(rf"so\s(?:we|it|they)\s(?:\w+\s)?(?: not | \w+n't )\s(?:be\s)?{_ADOPT}\s(?:it|that|this|them)\b")
 _ASIDE = _compiled(
     r"""\b(?: instead\sof | rather\sthan | as\sopposed\sto | in\splace\sof | unlike | in\scontrast\sto
         | (?<=,\s|and\s|but\s)not(?=\s(?:an?|the|our|in|on|as|by|with|from)\b) )\b
@@ -82,14 +92,16 @@ def sentences(text: str) -> list[str]:
 
 
 def stated(sentence: str) -> str:
-    """What a sentence states, or ''. A question and what is still open state nothing; of the rest, clauses in which
-    something is weighed or turned down are cut out, with what gives the reason for that, and so is 'rather than …'."""
-    if _OPEN.search(sentence):
+    """What a sentence states, or ''. A question states nothing; of the rest, clauses are cut out in which something is
+    left open, weighed or turned down, with what gives the reason for that, and so is 'rather than …'."""
+    if _ASKED.search(sentence):
         return ""
     kept: list[str] = []
     gone = False
     for clause in _CLAUSE.split(sentence):
-        if _PASSIVE.search(clause) and not _CHOSEN.search(clause):
+        if _SO_NOT.match(clause) and kept:
+            kept.pop()
+        elif _OPEN.search(clause) or (_PASSIVE.search(clause) and not _CHOSEN.search(clause)):
             gone = True
         elif not (gone and _SUBORDINATE.match(clause)):
             gone = False

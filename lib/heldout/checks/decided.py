@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterator
 
 from heldout.checks.clauses import sentences, stated
+from heldout.checks.patterns import normal
 
 _LABEL = re.compile(
     r"""(?:\d+[.)]\s*)?(?:
@@ -26,10 +27,10 @@ _LABEL = re.compile(
         (?:\w+\ )?(?:alternatives?|options?|consider(?:ed|ations?))\b.* | pros | cons | drawbacks | trade-?offs?
       | (?:pros\ and\ cons|comparison|why\ not|future|related)\b.* | (?:not|out\ of|beyond)\ (?:in\ )?scope
       | (?:what\ (?:we|was)\ )?(?:rejected|turned\ down|discarded|not\ chosen|superseded)\b.*
-      | (?:open\ )?(?:questions?|points|issues) | open | discussion | later | references? | links | see\ also
+      | (?:open\ )?(?:questions?|points|issues) | open | discussion | later | references | links | see\ also
     ) | (?P<leads>
-        (?:the\ )?(?:context|background|problem|motivation|situation|why|rationale|reasons?|reasoning|forces|issue|history
-      | price|(?:decision\ )?drivers|requirements)(?:\ statement|\ and\ .*)?
+        (?:the\ )?(?:context|background|problem|motivation|situation|why|rationale|reasons?|reasoning|forces|issue
+      | history|price|(?:decision\ )?drivers|requirements)(?:\ statement|\ and\ .*)?
     ) | (?P<other>
         status | date | deciders? | title | notes? | scope | applies\ to | details | neutral | more\ information
       | (?:consequences?|implementation|positive|negative|affected)\b.* | implications? | results? | effects?
@@ -45,14 +46,14 @@ _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+|\|")
 _NOTHING = re.compile(
     r"\W*(?:rejected|open|under discussion|in discussion|undecided|withdrawn|abandoned)\b", re.IGNORECASE
 )
-_STATUS = re.compile(r"^[\s#*_]*status[*_:\s]*[\"']?([^\n]*)", re.IGNORECASE | re.MULTILINE)
+_STATUS = re.compile(r"^[ \t#*_>-]*status[*_:\s]*[\"']?([^\n]*)", re.IGNORECASE | re.MULTILINE)
 _CHOSEN = re.compile(r"(?<!not )\b(?:chosen|selected|we (?:chose|take|took|picked)|our choice)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LEVEL_OF_LABEL = 7  # below every heading
 
 
 def decided(text: str) -> str:
-    """The sentences of the ADR `text` that decide, one a line; '' where none does."""
+    """The sentences of the ADR `text` that decide, one a line and each with its full stop; '' where none does."""
     title, body = _without_front_matter(text)
     if any(_NOTHING.match(status) for status in _STATUS.findall(text)):
         return ""
@@ -62,7 +63,8 @@ def decided(text: str) -> str:
     kept = [title]
     for kind, part in parts:
         kept += [part] if kind not in dropped or (kind == "weighs" and _CHOSEN.search(part)) else []
-    return "\n".join(filter(None, map(stated, kept)))
+    said = filter(None, map(stated, kept))
+    return "\n".join(part if part[-1] in ".:;!" else f"{part}." for part in said)
 
 
 def _without_front_matter(text: str) -> tuple[str, str]:
@@ -105,7 +107,7 @@ def _blocks(body: str) -> Iterator[str]:
     """Headings, labels, list items and paragraphs, each on one line: wrapped lines are joined."""
     block: list[str] = []
     for line in [*body.splitlines(), ""]:
-        line = line.strip()
+        line = normal(line).replace("’", "'")
         inline = _INLINE.match(line)
         alone = _HEADING.match(line) or _ALONE.match(line)
         if block and (not line or alone or _ITEM.match(line) or (inline and _kind(inline["label"]))):
