@@ -4,11 +4,12 @@ An ADR names what was turned down, too, and tells of the state before. `decided`
 
 - a text whose status says that nothing holds (Rejected, Open, Under discussion);
 - sections that weigh: Alternatives, Options considered, Rejected, Open questions, Pros and cons …, save for an item
-  that is marked as chosen; and, where another section decides, sections that tell why: Context, Problem, Rationale …;
+  that is marked as chosen;
+- where another section decides, those that tell of before and after: Context, Rationale, Consequences …;
 - in all else, questions and clauses that turn something down (`heldout.checks.clauses`).
 
 A section is a heading with all below it, a bold or plain label on a line of its own, or 'Label: …' up to the end of the
-paragraph. Consequences stay: a rule is often told to its end there. Front matter goes, but for the title.
+paragraph. Front matter goes, but for the title.
 """
 
 import re
@@ -28,12 +29,13 @@ _LABEL = re.compile(
       | (?:pros\ and\ cons|comparison|why\ not|future|related)\b.* | (?:not|out\ of|beyond)\ (?:in\ )?scope
       | (?:what\ (?:we|was)\ )?(?:rejected|turned\ down|discarded|not\ chosen|superseded)\b.*
       | (?:open\ )?(?:questions?|points|issues) | open | discussion | later | references | links | see\ also
-    ) | (?P<leads>
+    ) | (?P<tells>
         (?:the\ )?(?:context|background|problem|motivation|situation|why|rationale|reasons?|reasoning|forces|issue
       | history|price|(?:decision\ )?drivers|requirements)(?:\ statement|\ and\ .*)?
+      | (?:consequences?|positive|negative)\b.* | implications? | results? | effects?
     ) | (?P<other>
         status | date | deciders? | title | notes? | scope | applies\ to | details | neutral | more\ information
-      | (?:consequences?|implementation|positive|negative|affected)\b.* | implications? | results? | effects?
+      | (?:implementation|affected)\b.*
     ))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -59,7 +61,7 @@ def decided(text: str) -> str:
         return ""
     parts = list(_parts(body))
     deciding = any(kind == "decides" for kind, _ in parts)
-    dropped = {"weighs", "leads"} if deciding else {"weighs"}
+    dropped = {"weighs", "tells"} if deciding else {"weighs"}
     kept = [title]
     for kind, part in parts:
         kept += [part] if kind not in dropped or (kind == "weighs" and _CHOSEN.search(part)) else []
