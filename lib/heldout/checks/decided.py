@@ -8,8 +8,8 @@ An ADR names what was turned down, too, and tells of the state before. `decided`
 - where another section decides, those that tell of before and after: Context, Rationale, Consequences …;
 - in all else, questions and clauses that turn something down (`heldout.checks.clauses`).
 
-A section is a heading with all below it, a bold or plain label on a line of its own, or 'Label: …' up to the end of the
-paragraph. Front matter goes, but for the title.
+A section is a heading with all below it, a bold or plain label on a line of its own, 'Label: …' up to the end of the
+paragraph, or the list after a sentence like 'We considered:'. Front matter goes, but for the title.
 """
 
 import re
@@ -49,6 +49,10 @@ _NOTHING = re.compile(
     r"\W*(?:rejected|open|under discussion|in discussion|undecided|withdrawn|abandoned)\b", re.IGNORECASE
 )
 _STATUS = re.compile(r"^[ \t#*_>-]*status[*_:\s]*[\"']?([^\n]*)", re.IGNORECASE | re.MULTILINE)
+_WEIGHED = re.compile(
+    r"\b(?:rejected|considered|turned down|ruled out|discarded|looked at|weighed|compared|alternatives?|options)\b",
+    re.IGNORECASE,
+)
 _CHOSEN = re.compile(r"(?<!not )\b(?:chosen|selected|we (?:chose|take|took|picked)|our choice)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LEVEL_OF_LABEL = 7  # below every heading
@@ -79,25 +83,28 @@ def _without_front_matter(text: str) -> tuple[str, str]:
 
 def _parts(body: str) -> Iterator[tuple[str, str]]:
     """(kind of its section, sentence), in order; a title and a heading that is no label are sentences."""
-    kind, level = "", 0
+    kind, level, listed = "", 0, ""
     for block in _blocks(body):
         heading, alone = _HEADING.match(block), _ALONE.match(block)
-        if heading or alone:
-            told = heading[2] if heading else str(alone and (alone["bold"] or alone["plain"]))
+        told = heading[2] if heading else (alone["bold"] or alone["plain"]) if alone else ""
+        label = _kind(told)
+        if heading or label or (alone and alone["bold"]):
             depth = len(heading[1]) if heading else _LEVEL_OF_LABEL
-            label = _kind(told)
             if label or depth <= level:
                 inherited = kind if kind == "weighs" and depth > level else ""
                 kind, level = inherited or label, level if inherited else depth
             if not label:
                 yield kind, _MARKUP.sub("", told)
             continue
-        inner = kind
+        inner = listed if listed and _ITEM.match(block) else kind
+        listed = inner if inner != kind else ""
         for sentence in sentences(block):
             found = _INLINE.match(sentence)
             label = _kind(found["label"]) if found else ""
             inner = label or inner
             yield inner, _MARKUP.sub("", sentence[found.end() :] if found and label else sentence)
+            if sentence.endswith(":") and _WEIGHED.search(sentence) and not _CHOSEN.search(sentence):
+                listed = "weighs"
 
 
 def _kind(label: str) -> str:
