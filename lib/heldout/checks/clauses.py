@@ -43,7 +43,7 @@ _CHOSEN = _compiled(
 _GIVEN_UP = r"""(?: rejected | turned\sdown | ruled\sout | discarded | dismissed | dropped | abandoned | given\sup
   | withdrawn | revoked | retired | scrapped | passed\sover | set\saside | superseded | replaced )"""
 _WEIGHED = r"""(?: considered(?!\s(?:an?|as|to\sbe)\b) | weighed | discussed | debated | looked\sat | evaluated
-  | thought\s(?:of|about) | tried | compared | examined | suggested
+  | thought\s(?:of|about) | tried | compared | examined | suggested | proposed
   | (?:judged|found|deemed|felt)\s(?:to\sbe\s)?(?:too|not) )"""
 # In the present tense 'is rejected' is what a program does with bad input.
 _PASSIVE = _compiled(
@@ -80,9 +80,10 @@ _ACTIVE = _compiled(
 _SO_NOT = _compiled(rf"so\s(?:we|it|they)\s(?:\w+\s)?(?: not | \w+n't )\s(?:be\s)?{_ADOPT}\s(?:it|that|this|them)\b")
 _ASIDE = _compiled(
     r"""\b(?: instead\sof | rather\sthan | as\sopposed\sto | in\splace\sof | unlike | in\scontrast\sto
+        | (?<=\b(?:chose|choose|chosen|prefer|preferred|pick|picked|selected|won)\s[^;:]{0,80})over(?=\s)
         | (?<=,\s|and\s|but\s)not(?=\s(?:an?|the|our|in|on|as|by|with|from)\b) )\b
       (?: \([^()]*\) | [^,;:()] )*?
-      (?= \s*(?: [,;:)] | $ | \b(?: and | but | because | since | so | for | between )\s ) )"""
+      (?= \s*(?: [,;:)] | $ | \b(?: and(?!\sthen) | but | because | since | so | for | between )\s ) )"""
 )
 
 
@@ -106,4 +107,5 @@ def stated(sentence: str) -> str:
         elif not (gone and _SUBORDINATE.match(clause)):
             gone = False
             kept.append(clause)
-    return _ASIDE.sub("", _ACTIVE.sub("", ", ".join(kept))).strip()
+    left = _ASIDE.sub("", _ACTIVE.sub("", ", ".join(kept))).strip()
+    return left if regex.search(r"\w", left) else ""

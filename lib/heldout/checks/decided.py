@@ -4,11 +4,12 @@ An ADR names what was turned down, too, and tells of the state before. `decided`
 
 - a text whose status says that nothing holds (Rejected, Open, Under discussion);
 - sections that weigh: Alternatives, Options considered, Rejected, Open questions, Pros and cons …, save for an item
-  that is marked as chosen; and, where another section decides, sections that tell why: Context, Problem, Rationale …;
+  that is marked as chosen;
+- where another section decides, those that tell of before and after: Context, Rationale, Consequences …;
 - in all else, questions and clauses that turn something down (`heldout.checks.clauses`).
 
-A section is a heading with all below it, a bold or plain label on a line of its own, or 'Label: …' up to the end of the
-paragraph. Consequences stay: a rule is often told to its end there. Front matter goes, but for the title.
+A section is a heading with all below it, a bold or plain label on a line of its own, 'Label: …' up to the end of the
+paragraph, or the list after a sentence like 'We considered:'. Front matter goes, but for the title.
 """
 
 import re
@@ -28,12 +29,13 @@ _LABEL = re.compile(
       | (?:pros\ and\ cons|comparison|why\ not|future|related)\b.* | (?:not|out\ of|beyond)\ (?:in\ )?scope
       | (?:what\ (?:we|was)\ )?(?:rejected|turned\ down|discarded|not\ chosen|superseded)\b.*
       | (?:open\ )?(?:questions?|points|issues) | open | discussion | later | references | links | see\ also
-    ) | (?P<leads>
+    ) | (?P<tells>
         (?:the\ )?(?:context|background|problem|motivation|situation|why|rationale|reasons?|reasoning|forces|issue
       | history|price|(?:decision\ )?drivers|requirements)(?:\ statement|\ and\ .*)?
+      | (?:consequences?|positive|negative)\b.* | implications? | results? | effects?
     ) | (?P<other>
         status | date | deciders? | title | notes? | scope | applies\ to | details | neutral | more\ information
-      | (?:consequences?|implementation|positive|negative|affected)\b.* | implications? | results? | effects?
+      | (?:implementation|affected)\b.*
     ))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -47,6 +49,10 @@ _NOTHING = re.compile(
     r"\W*(?:rejected|open|under discussion|in discussion|undecided|withdrawn|abandoned)\b", re.IGNORECASE
 )
 _STATUS = re.compile(r"^[ \t#*_>-]*status[*_:\s]*[\"']?([^\n]*)", re.IGNORECASE | re.MULTILINE)
+_WEIGHED = re.compile(
+    r"\b(?:rejected|considered|turned down|ruled out|discarded|looked at|weighed|compared|alternatives?|options)\b",
+    re.IGNORECASE,
+)
 _CHOSEN = re.compile(r"(?<!not )\b(?:chosen|selected|we (?:chose|take|took|picked)|our choice)\b", re.IGNORECASE)
 _MARKUP = re.compile(r"\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 _LEVEL_OF_LABEL = 7  # below every heading
@@ -59,7 +65,7 @@ def decided(text: str) -> str:
         return ""
     parts = list(_parts(body))
     deciding = any(kind == "decides" for kind, _ in parts)
-    dropped = {"weighs", "leads"} if deciding else {"weighs"}
+    dropped = {"weighs", "tells"} if deciding else {"weighs"}
     kept = [title]
     for kind, part in parts:
         kept += [part] if kind not in dropped or (kind == "weighs" and _CHOSEN.search(part)) else []
@@ -77,25 +83,28 @@ def _without_front_matter(text: str) -> tuple[str, str]:
 
 def _parts(body: str) -> Iterator[tuple[str, str]]:
     """(kind of its section, sentence), in order; a title and a heading that is no label are sentences."""
-    kind, level = "", 0
+    kind, level, listed = "", 0, ""
     for block in _blocks(body):
         heading, alone = _HEADING.match(block), _ALONE.match(block)
-        if heading or alone:
-            told = heading[2] if heading else str(alone and (alone["bold"] or alone["plain"]))
+        told = heading[2] if heading else (alone["bold"] or alone["plain"]) if alone else ""
+        label = _kind(told)
+        if heading or label or (alone and alone["bold"]):
             depth = len(heading[1]) if heading else _LEVEL_OF_LABEL
-            label = _kind(told)
             if label or depth <= level:
                 inherited = kind if kind == "weighs" and depth > level else ""
                 kind, level = inherited or label, level if inherited else depth
             if not label:
                 yield kind, _MARKUP.sub("", told)
             continue
-        inner = kind
+        inner = listed if listed and _ITEM.match(block) else kind
+        listed = inner if inner != kind else ""
         for sentence in sentences(block):
             found = _INLINE.match(sentence)
             label = _kind(found["label"]) if found else ""
             inner = label or inner
             yield inner, _MARKUP.sub("", sentence[found.end() :] if found and label else sentence)
+            if sentence.endswith(":") and _WEIGHED.search(sentence) and not _CHOSEN.search(sentence):
+                listed = "weighs"
 
 
 def _kind(label: str) -> str:
