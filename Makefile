@@ -76,7 +76,7 @@ grid: .venv/ready ## run the cells that are missing, score all, print the table
 	@$(if $(strip $(REFRESH)),$(REFRESH) >&2)
 	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \
 	|| { rm -f $(folder)/cells.txt.$$$$; exit 2; }
-	@$(if $(strip $(CONFIRM)),:,bin/report --plan --most-cells 100 --most-usd 20 --jobs $(strip $(JOBS)) $(past) <$(folder)/cells.txt >$(folder)/plan.txt \
+	@$(if $(filter 1 yes,$(CONFIRM)),:,bin/report --plan --most-cells 100 --most-usd 20 --jobs $(strip $(JOBS)) $(past) <$(folder)/cells.txt >$(folder)/plan.txt \
 	|| { cat $(folder)/plan.txt >&2; exit 2; })
 	+@first=$$(bin/cells $(folder) $(chosen) --canary); [ -z "$$first" ] || $(MAKE) first FIRST="$$first"
 	+@status=0; $(MAKE) --keep-going --jobs=$(strip $(JOBS)) cells || status=2; \

@@ -16,9 +16,10 @@ PLUGINS = FIXTURES / "plugins"
 RESULTS = ROOT / "results"
 
 
-def natural(name: str) -> list[str | int]:
+def natural(name: str) -> list[str | tuple[int, str]]:
     """A key that sorts numbers in names by value: D2 before D10."""
-    return [int(part) if part.isdecimal() else part for part in re.split(r"([0-9]+)", name)]
+    parts = re.split(r"([0-9]+)", name)
+    return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]
 
 
 def write_whole(path: Path, data: bytes | str) -> None:

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from math import nan
 from pathlib import Path
 
 from heldout import cell as cells
@@ -16,7 +17,7 @@ def halted(cell: Cell, since: float) -> str:
 
     BUDGET_USD bounds what the run's cells and attempts have cost together; cells under way are not known yet.
     """
-    if budget := _budget():
+    if (budget := _budget()) is not None:
         spent = sum(record.usd or 0.0 for _, record in _records(cell.run))
         if spent >= budget:
             return f"BUDGET_USD={budget:g} is spent: the run has cost ${spent:.2f}"
@@ -26,12 +27,18 @@ def halted(cell: Cell, since: float) -> str:
     return ""
 
 
-def _budget() -> float:
+def _budget() -> float | None:
+    """The budget; None where none is set. 0 pays for nothing."""
     text = os.environ.get("BUDGET_USD", "").strip()
+    if not text:
+        return None
     try:
-        return float(text) if text else 0.0
+        budget = float(text)
     except ValueError:
-        raise Refusal(f"BUDGET_USD is '{text}'", "give US dollars, such as 2.50") from None
+        budget = nan
+    if not budget >= 0:
+        raise Refusal(f"BUDGET_USD is '{text}'", "give US dollars, such as 2.50")
+    return budget
 
 
 def _records(run: Path) -> Iterator[tuple[Path, Record]]:

@@ -69,7 +69,7 @@ def parse(line: str, where: str) -> Row:
     scenario, model, rep, verdict, axes, reasons, info = cells
     if verdict not in VERDICTS:
         raise Refusal(f"{where}: verdict '{verdict}' is none of {', '.join(VERDICTS)}")
-    if not rep.isascii() or not rep.isdigit():
+    if not rep.isascii() or not rep.isdigit() or len(rep) > 9:
         raise Refusal(f"{where}: rep '{rep}' is not a number")
     pairs = [part.partition(":") for part in axes.split()]
     if any(outcome not in ("pass", "fail", "undecided") for _, _, outcome in pairs):
@@ -89,7 +89,7 @@ def parse(line: str, where: str) -> Row:
 def read(path: Path) -> list[Row]:
     """All rows of a table, with or without the header line."""
     try:
-        text = path.read_text("utf-8", "surrogateescape")
+        text = path.read_text("utf-8", "replace")
     except OSError as error:
         raise Refusal(f"cannot read '{path}': {error.strerror}") from error
     if text and not text.endswith("\n"):

@@ -45,6 +45,70 @@ def test_errors_leave_a_gate_open_only_if_they_could_turn_it(tmp_path: Path, out
     assert done.returncode == status, done.stderr
 
 
+def test_an_error_row_without_a_suite_may_be_of_any(tmp_path: Path) -> None:
+    from heldout.rows import Row
+
+    table = [*sessions("P1", "haiku", "ppf"), Row("P2", "haiku", 1, "ERROR", {}, ("sandbox-error: x",), {})]
+    assert bin("report", written(tmp_path, table), "--gate", "vault-write/haiku>=0.6").returncode == 2
+
+
+def test_a_gate_is_met_to_the_digits_it_is_written_with(tmp_path: Path) -> None:
+    run = written(tmp_path, sessions("P1", "haiku", "ppf"))
+    assert bin("report", run, "--gate", "haiku>=0.67").returncode == 0
+    assert bin("report", run, "--gate", "haiku>=0.667").returncode == 0
+    assert bin("report", run, "--gate", "haiku>=0.668").returncode == 1
+
+
+def test_the_low_end_of_saved_traces_is_their_rate(tmp_path: Path) -> None:
+    table = sessions("D1", "trace", "p", "diagnosis", agent="trace")
+    assert bin("report", written(tmp_path, table), "--gate", "low(trace)>=0.9").returncode == 0
+
+
+def test_a_run_is_not_counted_twice(tmp_path: Path) -> None:
+    run = written(tmp_path, sessions("P1", "haiku", "p"))
+    done = bin("report", run, run / "../" / run.name)
+    assert done.returncode == 2 and "a run is named twice" in one_line(done.stderr)
+    table = sessions("P1", "haiku", "p")
+    done = bin("report", written(tmp_path, table * 3))
+    assert "2 rows repeat an earlier one" in one_line(done.stderr)
+
+
+def test_a_baseline_is_not_made_of_the_run_itself(tmp_path: Path) -> None:
+    run = written(tmp_path, sessions("P1", "haiku", "p", ms="5"))
+    before = (run / "results.tsv").read_text()
+    assert bin("report", run, "--baseline", run).returncode == 2
+    assert (run / "results.tsv").read_text() == before
+
+
+@pytest.mark.parametrize(
+    "info", [{"tools": "1e308"}, {"tools": "-5"}, {"tiers": f"x:{'9' * 5000}"}, {"level": "9" * 5000}]
+)
+@pytest.mark.parametrize("form", ["text", "json", "html"])
+def test_figures_beyond_reason_end_no_report(tmp_path: Path, info: dict[str, str], form: str) -> None:
+    table = [
+        row
+        for name in ("P1", "P2", "P3")
+        for row in sessions(name, "haiku", "p", "vault-write", first=1, polarity="positive", **info)
+    ]
+    done = bin("report", written(tmp_path, table), "--format", form)
+    assert done.returncode == 0, done.stderr
+
+
+def test_thousands_of_reps_have_a_bar() -> None:
+    from heldout import stats
+
+    assert stats.bar_rate(1300, 0.95) == pytest.approx(1.0) and stats.bar_rate(3000, 0.5) < 1e-9
+    assert stats.bar_rate(1001, 2 / 3) == pytest.approx(stats.bar_rate(999, 2 / 3), abs=0.02)
+
+
+def test_a_summary_that_is_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    import os
+
+    os.mkfifo(tmp_path / "pipe")
+    run = written(tmp_path / "grid", sessions("P1", "haiku", "p"))
+    assert bin("report", run, env={"GITHUB_STEP_SUMMARY": str(tmp_path / "pipe")}).returncode == 0
+
+
 def test_a_missed_gate_outweighs_an_open_one(tmp_path: Path) -> None:
     table = sessions("P1", "haiku", "pfe") + sessions("P1", "sonnet", "fff")
     assert bin("report", written(tmp_path, table), "--gate", "*>=0.6").returncode == 1

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 from heldout import rows
+from heldout.hiding import MARK
 from heldout.reporting import build, page
 from heldout.reporting.details import Details
-from heldout.reporting.hiding import MARK
 from heldout.rows import Row
 from paging import SCENARIO, Page, Run, action, facts, spawn, task
 from programs import bin, one_line

@@ -56,6 +56,14 @@ def test_limits_have_a_status(tmp_path: Path) -> None:
     assert done.returncode == 1 and "about 36.00 USD are to be spent, more than 35" in done.stderr
 
 
+def test_what_is_known_counts_against_a_limit_and_errors_make_nothing_cheap(tmp_path: Path) -> None:
+    past = sessions("P1", "opus", "p", ms="1", usd="5") + sessions("P1", "opus", "eeeee", ms="1", usd="0", first=2)
+    run = written(tmp_path / "past", past)
+    done = bin("report", run, "--plan", "--most-usd", "20", stdin=cells(tmp_path, "--models", "opus haiku"))
+    assert done.returncode == 1 and "about 30.00 USD and what is unknown" in done.stderr
+    assert bin("report", run, "--plan", "--most-usd", "0", stdin=cells(tmp_path, "--models", "opus")).returncode == 1
+
+
 def test_a_past_table_that_cannot_be_read_is_said_and_left_out(tmp_path: Path) -> None:
     (tmp_path / "results.tsv").write_text("nonsense\n")
     done = bin("report", tmp_path, "--plan", stdin=cells(tmp_path, "--models", "haiku"))

@@ -7,6 +7,7 @@ violated *yet* is ERROR `limit`.
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from heldout.cell import Record
@@ -14,6 +15,7 @@ from heldout.checks.expression import evaluate, words_of
 from heldout.checks.words import FAIL, PASS, UNDECIDED, Context, Finding
 from heldout.digests import case, combined, score_parts, short
 from heldout.errors import Fault
+from heldout.hiding import of_task
 from heldout.rows import Row
 from heldout.scenario import Scenario, session_start
 
@@ -42,8 +44,12 @@ def instrument(scenario: Scenario) -> dict[str, str]:
 
 def assess(context: Context) -> dict[str, Finding]:
     """The findings of all axes, in order of their letters; `context.pending` has the questions left for a judge."""
+    hide = of_task(context.scenario.sections.get("Task", ""))
     for letter, expression in sorted(context.scenario.axes.items()):
-        context.earlier[letter] = evaluate(expression, context)
+        found = evaluate(expression, context)
+        # What an agent wrote and a judge quoted may be the Task's words, which stand in no table and no report.
+        info = {key: hide(value) for key, value in found.info.items()}
+        context.earlier[letter] = replace(found, evidence=tuple(map(hide, found.evidence)), info=info)
     return context.earlier
 
 

@@ -45,13 +45,14 @@ def view(number: int, row: Mapping[str, Any], details: Details, tasks: Tasks) ->
     """What the template needs of one cell of a report. Texts of the session are left out where its Task is unknown."""
     record, notes = details.record, list(details.notes)
     facts: Mapping[str, Any] = details.facts
-    if facts:
-        digest = record.run_parts.get("task") if record else None
-        suite = record.suite if record else row["suite"] or ""
-        if why := tasks.why_unknown(suite, row["scenario"], digest):
-            notes.append(f"texts of the session are left out: {why}, so that what they quote of it cannot be hidden")
-            facts = dict[str, Any]()
-    texts = facts or not details.facts
+    suite = record.suite if record else row["suite"] or ""
+    # A row quotes no Task (heldout.checks.scoring); the files of a session may.
+    why = tasks.why_unknown(suite, row["scenario"], record.run_parts.get("task") if record else None)
+    why = why if details.facts or details.judgements else ""
+    texts = not why
+    if why:
+        notes.append(f"texts of the session are left out: {why}, so that what they quote of it cannot be hidden")
+        facts = dict[str, Any]()
     shorten = _shortener(record.sandbox if record else "")
     return {
         "id": f"c{number}",

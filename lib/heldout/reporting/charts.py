@@ -85,7 +85,7 @@ def economics(report: Report) -> list[dict[str, Any]]:
 def _chart(key: str, items: Sequence[Report]) -> dict[str, Any]:
     title, unit = NAMES[key]
     having = [(item["model"], item["figures"][key]) for item in items if key in item["figures"]]
-    most = max(figure["high"] for _, figure in having)
+    most = max(1e-9, *(figure["high"] for _, figure in having))
     by = 1000 if key == "ms" else 1
 
     def across(value: float) -> float:

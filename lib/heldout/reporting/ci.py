@@ -14,7 +14,8 @@ def step_summary(made: Callable[[], str]) -> None:
     A summary that cannot be written is no fault.
     """
     place = os.environ.get("GITHUB_STEP_SUMMARY")
-    if not place:
+    # A pipe that nobody reads would wait for ever.
+    if not place or (os.path.exists(place) and not os.path.isfile(place)):
         return
     markdown = made()
     if len(markdown.encode()) > MOST:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from heldout import stats
-from heldout.reporting import build, decisions, figures, mixture, summary
+from heldout.reporting import build, decisions, figures, inference, mixture, summary
 from heldout.rows import Row
 
 SCHEMA = 1
@@ -66,9 +66,10 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
     items = list(_items(base, current, tested))
     for item in items:
         if item.kind == "case" and (item.suite, item.model) in tested:
-            item.bar = " to ".join(flipped.get((item.scenario, item.model), ()))
+            item.bar = " to ".join(flipped.get((item.suite, item.scenario, item.model), ()))
     old, new = figures.aggregate(base), figures.aggregate(current)
     count = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
+    sides = [{key for key, rows in _by(side).items() if _trials(rows)} for side in (base, current)]
     return {
         "schema": SCHEMA,
         "kind": "diff",
@@ -77,6 +78,7 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
         "summary": {
             **{f"{outcome}s" if outcome != UNDECIDED else outcome: number for outcome, number in count.items()},
             "compared": len(_by(base).keys() & _by(current).keys()),
+            "decided": len(sides[0] & sides[1]),
             "pass_rate": _pair(old["pass_rate"], new["pass_rate"]),
             "tool_calls": _pair(old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
             "duration_ms": _pair(old["duration_ms"]["mean"], new["duration_ms"]["mean"]),
@@ -112,7 +114,7 @@ def _of_suite(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
     """Differences of what a suite × model adds up to; a figure that one side lacks is not compared."""
     old, new = figures.aggregate(base), figures.aggregate(current)
     pairs = {
-        "pass_rate": (old["pass_rate"], new["pass_rate"]),
+        "pass_rate": _rates(base, current),
         "tool_calls": (old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
         "duration_ms": (old["duration_ms"]["mean"], new["duration_ms"]["mean"]),
     }
@@ -122,6 +124,16 @@ def _of_suite(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
     verdicts = _counts(old["agent_verdicts"], new["agent_verdicts"])
     if verdicts["delta"] and base and current:
         yield Item("agent_verdicts", *key, **verdicts)
+
+
+def _rates(base: Rows, current: Rows) -> tuple[float | None, float | None]:
+    """Mean rate over the scenarios that both sides decided: a scenario that one side lacks is no drop of the others."""
+    before, after = (
+        {group.scenario: group for group in summary.groups(side) if group.trials} for side in (base, current)
+    )
+    both = [name for name in before if name in after]
+    first, second = (stats.mean_rate([inference.counts(side[name]) for name in both]) for side in (before, after))
+    return (None if first is None else round(first, 4)), (None if second is None else round(second, 4))
 
 
 def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:

@@ -18,11 +18,13 @@ HELPED, HURT, NEUTRAL, UNCLEAR = "helped", "hurt", "neutral", "unclear"
 
 Rows = Sequence[Row]
 Place = tuple[str, str]  # suite, model
+Key = tuple[str, str, str]  # suite, scenario, model
 
 
 def deterministic(rows: Iterable[Row]) -> bool:
-    """Whether no model had a hand in any of the rows: each of their differences is real."""
-    return all(row.info.get("agent") in ("trace", "actor") for row in rows)
+    """Whether no model had a hand in any of the rows, as far as they say: each of their differences is real."""
+    agents = {row.info["agent"] for row in rows if "agent" in row.info}
+    return bool(agents) and agents <= {"trace", "actor"}
 
 
 def of_runs(base: Rows, current: Rows) -> dict[Place, stats.Comparison]:
@@ -54,8 +56,8 @@ def plain(place: Place, told: stats.Comparison) -> dict[str, Any]:
     }
 
 
-def flips(base: Rows, current: Rows) -> dict[tuple[str, str], tuple[str, str]]:
-    """(scenario, model) whose pass bar has another outcome in the two runs, with both."""
+def flips(base: Rows, current: Rows) -> dict[Key, tuple[str, str]]:
+    """(suite, scenario, model) whose pass bar has another outcome in the two runs, with both."""
     before, after = _groups(base), _groups(current)
     pairs = {key: (inference.bar(before[key]), inference.bar(after[key])) for key in before if key in after}
     return {key: pair for key, pair in pairs.items() if pair[0] != pair[1]}
@@ -63,64 +65,66 @@ def flips(base: Rows, current: Rows) -> dict[tuple[str, str], tuple[str, str]]:
 
 @dataclass(frozen=True)
 class Side:
-    """What the tuning rule saw of one model: `effect` is HELPED, HURT, NEUTRAL or UNCLEAR, `told` the figures."""
+    """What the tuning rule saw of one model: `effect` is HELPED, HURT, NEUTRAL or UNCLEAR, `told` a line a suite."""
 
     model: str
     effect: str
-    told: str
+    told: tuple[str, ...]
 
 
 def tuning(base: Rows, current: Rows, keep_on: Sequence[str], guard: Sequence[str]) -> tuple[str, list[Side]]:
     """KEEP, DISCARD or UNDECIDED for a changed wording: a screen on point estimates and bar flips, not a proof.
 
-    DISCARD if a guard is hurt (a bar flips from met to missed, or the fall is significant) or if a keep-on model is not
-    helped (its mean did not rise and no bar was newly met). UNDECIDED if anything is unclear: a mean and a flip that
-    point in opposite directions, a guard whose mean fell without a flip, reps of ERROR that leave a bar open, a
-    scenario that only one run could decide. KEEP otherwise.
+    DISCARD if a model is hurt in a suite (a significant fall; for a guard a bar that flips from met to missed; for a
+    keep-on model a mean that falls with no bar newly met), or if a keep-on model is helped in none (no mean rose and
+    no bar was newly met). UNDECIDED if anything is unclear: a mean and a flip that point in opposite directions, a
+    guard whose mean fell without a flip, reps of ERROR that leave a bar open, a scenario that only one run could
+    decide or has. KEEP otherwise.
     """
     compared, flipped = of_runs(base, current), flips(base, current)
-    sides = [_side(model, True, compared, flipped) for model in keep_on]
-    sides += [_side(model, False, compared, flipped) for model in guard]
-    helped, guarded = sides[: len(keep_on)], sides[len(keep_on) :]
-    if any(side.effect == HURT for side in sides) or any(side.effect == NEUTRAL for side in helped):
+    missing = {(suite, model) for suite, _, model in _groups(base).keys() ^ _groups(current).keys()}
+    sides = [_side(model, model in keep_on, compared, flipped, missing) for model in dict.fromkeys([*keep_on, *guard])]
+    effects = [side.effect for side in sides]
+    if HURT in effects or any(side.effect == NEUTRAL for side in sides if side.model in keep_on):
         return DISCARD, sides
-    unclear = any(side.effect == UNCLEAR for side in [*helped, *guarded])
-    return UNDECIDED if unclear else KEEP, sides
+    return UNDECIDED if UNCLEAR in effects else KEEP, sides
 
 
 def _side(
     model: str,
     must_help: bool,
     compared: Mapping[Place, stats.Comparison],
-    flipped: Mapping[tuple[str, str], tuple[str, str]],
+    flipped: Mapping[Key, tuple[str, str]],
+    missing: Iterable[Place],
 ) -> Side:
-    mine = [told for (_, name), told in compared.items() if name == model]
-    if not mine:
+    effects: list[str] = []
+    lines: list[str] = []
+    for (suite, name), told in compared.items():
+        if name != model:
+            continue
+        outcomes = [pair for (where, _, who), pair in flipped.items() if (where, who) == (suite, model)]
+        gained, lost = outcomes.count(("missed", "met")), outcomes.count(("met", "missed"))
+        unknown = any("undecided" in pair for pair in outcomes) or bool(told.left_out) or not told.scenarios
+        effects.append(_effect(told, gained, lost, unknown, must_help))
+        figures = f"mean {told.difference:+.2f}, bars {gained} gained and {lost} lost, p {told.adjusted:.3g}"
+        lines.append(f"{suite} {figures}" + (", some cells undecided" if unknown else ""))
+    if not lines:
         raise Refusal(f"'{model}' has no sessions in both runs", "name models of MODELS")
-    outcomes = [pair for (_, name), pair in flipped.items() if name == model]
-    gained, lost = outcomes.count(("missed", "met")), outcomes.count(("met", "missed"))
-    weight = sum(told.scenarios for told in mine)
-    difference = sum(told.difference * told.scenarios for told in mine) / weight if weight else 0.0
-    unknown = any("undecided" in pair for pair in outcomes) or any(told.left_out for told in mine) or not weight
-    significant = any(told.decision == "regression" for told in mine)
-    figures = (
-        f"mean {difference:+.2f}, bars {gained} gained and {lost} lost, p {min(told.adjusted for told in mine):.3g}"
-    )
-    effect = _effect(difference, gained, lost, significant, unknown, must_help)
-    return Side(model, effect, figures + (", some cells undecided" if unknown else ""))
+    absent = sorted(suite for suite, name in missing if name == model)
+    lines += [f"{suite} has scenarios in one run alone" for suite in absent]
+    effects += [UNCLEAR] * len(absent)
+    worst = (HURT, UNCLEAR, HELPED, NEUTRAL) if must_help else (HURT, UNCLEAR, NEUTRAL)
+    return Side(model, next(effect for effect in worst if effect in effects), tuple(lines))
 
 
-def _effect(difference: float, gained: int, lost: int, significant: bool, unknown: bool, must_help: bool) -> str:
-    falls, rises = difference < -1e-9, difference > 1e-9
-    if must_help:
-        if falls and not gained:
-            return HURT
-        if unknown or (rises and lost) or (falls and gained) or (gained and lost):
-            return UNCLEAR
-        return HELPED if rises or gained else NEUTRAL
-    if lost or significant:
+def _effect(told: stats.Comparison, gained: int, lost: int, unknown: bool, must_help: bool) -> str:
+    """What happened to one model in one suite."""
+    falls, rises = told.difference < -1e-9, told.difference > 1e-9
+    if told.decision == "regression" or (must_help and falls and not gained) or (not must_help and lost):
         return HURT
-    return UNCLEAR if falls or unknown else NEUTRAL
+    if unknown or falls or (must_help and lost):
+        return UNCLEAR
+    return HELPED if must_help and (rises or gained) else NEUTRAL
 
 
 def _by_place(rows: Rows) -> dict[Place, list[Row]]:
@@ -134,5 +138,5 @@ def _counts(rows: Rows) -> dict[str, stats.Counts]:
     return {group.scenario: inference.counts(group) for group in summary.groups(rows)}
 
 
-def _groups(rows: Rows) -> dict[tuple[str, str], Group]:
-    return {(group.scenario, group.model): group for group in summary.groups(rows)}
+def _groups(rows: Rows) -> dict[Key, Group]:
+    return {(group.suite, group.scenario, group.model): group for group in summary.groups(rows)}

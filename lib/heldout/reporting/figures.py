@@ -11,6 +11,8 @@ from heldout.rows import VERDICTS, Row
 # What a session cost, by the key of a row's info: turns and calls, time, money, and how the work was split.
 ECONOMICS = ("turns", "tools", "ms", "usd", "mltok", "sctok", "mlshare", "prebytes", "spawns", "maxrounds")
 
+MOST = 1e15  # a figure beyond it is a damaged one: sums must stay exact
+
 Figure = Callable[[Row], float | None]
 
 
@@ -81,7 +83,7 @@ def tiers(rows: Iterable[Row]) -> dict[str, int]:
     for row in rows:
         for part in filter(None, row.info.get("tiers", "").split(",") if row.verdict != "ERROR" else ()):
             model, _, number = part.rpartition(":")
-            found[model] += int(number) if number.isascii() and number.isdigit() else 0
+            found[model] += int(number) if number.isascii() and number.isdigit() and len(number) < 10 else 0
     return dict(sorted(found.items()))
 
 
@@ -97,6 +99,6 @@ def number(row: Row, key: str) -> float | None:
         value = float(row.info[key])
     except (KeyError, ValueError):
         return None
-    if not isfinite(value):
+    if not isfinite(value) or abs(value) > MOST:
         return None
     return int(value) if value.is_integer() else value

@@ -33,6 +33,7 @@ class Gate:
     model: str
     low: bool
     rate: float
+    digits: int
 
 
 def parse(text: str) -> Gate:
@@ -46,15 +47,31 @@ def parse(text: str) -> Gate:
         raise Refusal(
             f"'{text}' is no gate", "write MODEL>=RATE, SUITE/MODEL>=RATE or low(MODEL)>=RATE, RATE from 0 to 1"
         )
-    return Gate(text, match["suite"] or "*", match["model"], bool(match["low"]), rate)
+    return Gate(
+        text,
+        match["suite"] or "*",
+        match["model"],
+        bool(match["low"]),
+        rate,
+        max(2, len(match["rate"].partition(".")[2])),
+    )
 
 
 def tried(gate: Gate, rows: Sequence[Row]) -> list[tuple[str, str]]:
     """(outcome, line for people) for each suite × model that the gate is about; Refusal where it is about none."""
     found: dict[tuple[str, str], list[Group]] = {}
+    strays: list[Group] = []
     for group in summary.groups(rows):
-        if gate.suite in ("*", group.suite) and gate.model in ("*", group.model):
+        if gate.model not in ("*", group.model):
+            continue
+        if not group.suite:
+            strays.append(group)  # it could not be read so far as to say its suite, which may be any
+        elif gate.suite in ("*", group.suite):
             found.setdefault((group.suite, group.model), []).append(group)
+    for group in strays:
+        places = [place for place in found if place[1] == group.model]
+        for place in places or [("", group.model)]:
+            found.setdefault(place, []).append(group)
     if not found:
         models = ", ".join(dict.fromkeys(f"{row.info.get('suite', '')}/{row.model}" for row in rows))
         raise Refusal(f"gate '{gate.text}' is about nothing that was measured", f"there are {models}")
@@ -66,13 +83,14 @@ def _one(gate: Gate, place: str, groups: list[Group]) -> tuple[str, str]:
     best = _measured(gate, [replace(group, passed=group.passed + group.errors, errors=0) for group in groups])
     outcome = HELD if worst >= gate.rate else MISSED if best < gate.rate else UNDECIDED
     told = inference.of_suite(groups)
-    mean = "no trial" if told["mean_rate"] is None else f"{told['mean_rate']:.2f} {between(told['interval'])}".rstrip()
+    mean = "no trial" if told["mean_rate"] is None else f"{told['mean_rate']:.3g} {between(told['interval'])}".rstrip()
     errors = sum(group.errors for group in groups)
     return outcome, f"gate {gate.text} {outcome}: {place} {mean}" + (f", {errors} ERROR" if errors else "")
 
 
 def _measured(gate: Gate, groups: list[Group]) -> float:
+    """The figure, rounded to the digits that the gate was written with: 2/3 meets 0.67."""
     cells = [inference.counts(group) for group in groups]
-    value = stats.suite_interval(cells).low if gate.low else stats.mean_rate(cells)
-    # A rate such as 2/3 must not miss its own bar by a rounding error.
-    return (value or 0.0) + 1e-9
+    sampled = gate.low and not all(group.trace for group in groups)  # a saved trace is the same each time
+    value = stats.suite_interval(cells).low if sampled else stats.mean_rate(cells)
+    return round(value or 0.0, gate.digits)

@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from heldout import stats
+from heldout.files import natural
 from heldout.reporting.summary import Group
 
 Groups = Sequence[Group]
@@ -71,7 +72,9 @@ def of_suite(groups: Groups) -> dict[str, Any]:
 def ladders(groups: Groups) -> Iterator[dict[str, Any]]:
     """The response by level of each suite × model × polarity that has more than one level, level 1 first."""
     for (suite, model, polarity), found in _split(groups, "suite", "model", "polarity"):
-        by_level = sorted(_split([group for group in found if group.level], "level"))
+        by_level = sorted(
+            _split([group for group in found if group.level], "level"), key=lambda item: natural(item[0][0])
+        )
         measured = [
             (level, cells)
             for (level,), same in by_level

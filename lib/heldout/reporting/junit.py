@@ -22,18 +22,18 @@ def written(name: str, rows: Sequence[Row]) -> str:
     """The whole document."""
     root = Xml.Element("testsuites", name=_fit(name))
     found = summary.groups(rows)
-    by: dict[tuple[str, str], list[Row]] = {}
+    by: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        by.setdefault((row.scenario, row.model), []).append(row)
+        by.setdefault((row.info.get("suite", ""), row.scenario, row.model), []).append(row)
     for place in dict.fromkeys((group.suite, group.model) for group in found):
         groups = [group for group in found if (group.suite, group.model) == place]
         bars = [inference.bar(group) for group in groups]
         suite = Xml.SubElement(root, "testsuite", name=_fit(" ".join(place)), tests=str(len(groups)))
         suite.set("failures", str(bars.count("missed")))
         suite.set("errors", str(bars.count("undecided")))
-        suite.set("time", _seconds([row for group in groups for row in by[group.scenario, group.model]]))
+        suite.set("time", _seconds([row for group in groups for row in by[group.suite, group.scenario, group.model]]))
         for group, bar in zip(groups, bars, strict=True):
-            _case(suite, group, bar, by[group.scenario, group.model])
+            _case(suite, group, bar, by[group.suite, group.scenario, group.model])
     Xml.indent(root)
     return Xml.tostring(root, "unicode", xml_declaration=True) + "\n"
 

@@ -14,10 +14,10 @@ Differences = Mapping[str, list[str]]  # part -> the rows that differ in it
 def within(rows: Iterable[Row]) -> Differences:
     """Parts of the instrument in which the rows of one scenario × model differ, with those rows."""
     found: dict[str, list[str]] = {}
-    for name, group in by_cell(rows).items():
+    for key, group in by_cell(rows).items():
         for part in ("run digest", "score digest"):
             if len({value for row in group if (value := parts(row).get(part))}) > 1:
-                found.setdefault(part, []).append(name)
+                found.setdefault(part, []).append(" ".join(key[1:]))
     return found
 
 
@@ -25,8 +25,8 @@ def between(base: Sequence[Row], current: Sequence[Row]) -> Differences:
     """Parts in which the rows of a scenario × model of two runs differ; what only one side knows is not compared."""
     found: dict[str, list[str]] = {}
     before, after = by_cell(base), by_cell(current)
-    for name in before.keys() & after.keys():
-        old, new = _values(before[name]), _values(after[name])
+    for key in before.keys() & after.keys():
+        old, new, name = _values(before[key]), _values(after[key]), " ".join(key[1:])
         for part in old.keys() & new.keys():
             by_instrument = part == "case" and "score digest" in old and "score digest" in new
             if old[part] != new[part] and not by_instrument:
@@ -34,12 +34,12 @@ def between(base: Sequence[Row], current: Sequence[Row]) -> Differences:
     return {part: sorted(names) for part, names in sorted(found.items())}
 
 
-def by_cell(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """The rows that are trials, by `scenario model`."""
-    found: dict[str, list[Row]] = {}
+def by_cell(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:
+    """The rows that are trials, by suite, scenario and model."""
+    found: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
         if row.verdict != "ERROR":
-            found.setdefault(f"{row.scenario} {row.model}", []).append(row)
+            found.setdefault((row.info.get("suite", ""), row.scenario, row.model), []).append(row)
     return found
 
 

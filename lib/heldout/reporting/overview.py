@@ -52,7 +52,7 @@ def _kind(info: Mapping[str, str]) -> str:
     return "stub" if "plays" in info else "model"
 
 
-def heat(report: Report, first: Mapping[tuple[str, str], str]) -> list[dict[str, Any]]:
+def heat(report: Report, first: Mapping[tuple[str, str, str], str]) -> list[dict[str, Any]]:
     """A table a suite: scenarios by models. `first` is where the cells of a scenario and model are on the page."""
     suites: dict[str, dict[str, dict[str, Any]]] = {}
     for group in report["scenarios"]:
@@ -64,7 +64,7 @@ def heat(report: Report, first: Mapping[tuple[str, str], str]) -> list[dict[str,
             {
                 "scenario": name,
                 "about": _about(by_model),
-                "cells": [_square(by_model.get(model), first.get((name, model), "")) for model in models],
+                "cells": [_square(by_model.get(model), first.get((suite, name, model), "")) for model in models],
             }
             for name, by_model in scenarios.items()
         ]

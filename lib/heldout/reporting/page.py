@@ -18,7 +18,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
-from heldout.errors import say
+from heldout.errors import Refusal, say
 from heldout.files import write_whole
 from heldout.reporting import cellview, charts, overview, tasks
 from heldout.reporting.details import Details, Evidence, of_row
@@ -26,7 +26,8 @@ from heldout.reporting.visible import visible
 
 INLINE, INLINE_CHARACTERS, CHUNK = 400, 3_500_000, 200
 _TEMPLATES = Path(__file__).parent / "templates"
-_OURS = re.compile(r"[0-9]{3,}\.html")  # pages beside a page
+_NUMBERED = re.compile(r"[0-9]{3,}\.html")  # pages beside a page
+MAKER = b'<meta name="generator" content="heldout">'
 NO_DETAILS = Details()
 
 
@@ -46,15 +47,26 @@ def put(report: Mapping[str, Any], runs: Sequence[Path], evidence: Evidence, out
     if out is None:
         sys.stdout.buffer.write(pages(report, runs, evidence).main.encode())
         return
+    if out.exists() and not out.is_file():
+        raise Refusal(f"'{out}' is not a regular file", "leave --out away to print the page")
+    out = out.resolve()  # the file that a link leads to is written, not the link replaced
     made, folder = pages(report, runs, evidence, out.name), beside(out)
     for name, text in made.beside.items():
         write_whole(folder / name, text)
     write_whole(out, made.main)
     if folder.is_dir() and not folder.is_symlink():
         for path in folder.iterdir():
-            if _OURS.fullmatch(path.name) and path.name not in made.beside:
+            if path.name not in made.beside and _ours(path):
                 path.unlink()  # of an earlier page with more cells
     say(f"wrote '{out}'" + (f" and {len(made.beside)} pages of cells in '{folder}'" if made.beside else ""))
+
+
+def _ours(path: Path) -> bool:
+    """Whether a file in that folder was made by us: by its name, and by what it says of its maker."""
+    if not _NUMBERED.fullmatch(path.name) or path.is_symlink() or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return MAKER in file.read(1000)
 
 
 def beside(out: Path) -> Path:
@@ -78,11 +90,12 @@ def pages(report: Mapping[str, Any], runs: Sequence[Path], evidence: Evidence, f
             blocks.append(macro(cellview.view(place, cells[number], found, known)))
     inline = not many and sum(map(len, blocks)) <= INLINE_CHARACTERS
     chunks = [] if inline or not file else _chunks([cells[number] for number in order], blocks, file)
-    first: dict[tuple[str, str], str] = {}
+    first: dict[tuple[str, str, str], str] = {}
     for place, number in enumerate(order):
         page = "" if inline else chunks[place // CHUNK]["link"] if chunks else None
         if page is not None:
-            first.setdefault((cells[number]["scenario"], cells[number]["model"]), f"{page}#c{place}")
+            cell = cells[number]
+            first.setdefault((cell["suite"] or "", cell["scenario"], cell["model"]), f"{page}#c{place}")
     main = environment.get_template("page.html").render(
         report=report,
         head=overview.head(report),

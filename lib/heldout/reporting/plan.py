@@ -43,7 +43,8 @@ def costs(cells: Iterable[Planned], past: Sequence[Row]) -> list[Cost]:
         if cell.live and not cell.measured:
             by_model.setdefault(cell.model, []).append(cell)
     for model, wanted in by_model.items():
-        known = [row for row in past if row.model == model and row.info.get("agent") == "claude"]
+        # What ended in ERROR cost less than a cell that was measured.
+        known = [row for row in past if row.model == model and _live(row)]
         seconds = _sum(wanted, known, "ms")
         found.append(
             Cost(
@@ -55,6 +56,10 @@ def costs(cells: Iterable[Planned], past: Sequence[Row]) -> list[Cost]:
             )
         )
     return found
+
+
+def _live(row: Row) -> bool:
+    return row.verdict != "ERROR" and row.info.get("agent") == "claude" and "plays" not in row.info
 
 
 def _sum(wanted: Sequence[Planned], known: Sequence[Row], key: str) -> float | None:
@@ -114,9 +119,10 @@ def power_table(cells: Iterable[Planned]) -> Grid:
 
 def over(found: Sequence[Cost], cells: int, usd: float) -> str:
     """Why a grid needs a word of confirmation: it has more live cells, or takes more money, than that; '' if not."""
-    count, money = sum(cost.cells for cost in found), _total([cost.usd for cost in found])
+    count, money = sum(cost.cells for cost in found), sum(cost.usd or 0.0 for cost in found)
     if count > cells:
         return f"{count} live cells are to run, more than {cells}"
-    if money is not None and money > usd:
-        return f"about {money:.2f} USD are to be spent, more than {usd:g}"
+    if money > usd:
+        more = " and what is unknown" if any(cost.usd is None for cost in found) else ""
+        return f"about {money:.2f} USD{more} are to be spent, more than {usd:g}"
     return ""

@@ -1,13 +1,15 @@
 """Results as reports and comparisons read them: a run folder, its results.tsv, or a report.json."""
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 
-from heldout.errors import Refusal
-from heldout.rows import VERDICTS, Row, read
+from heldout.errors import Refusal, say
+from heldout.rows import VERDICTS, Row, clean, read
 
 # What changes from run to run, or with any edit of the library, and tells nothing of what an actor did.
 VOLATILE = (
@@ -22,7 +24,32 @@ def rows_of(path: Path) -> list[Row]:
     found = _of_report(path) if path.suffix == ".json" else read(table)
     if not found:
         raise Refusal(f"'{path}': the table has no rows", "run 'make grid' first")
+    if number := repeated(found):
+        say(f"'{path}': {number} rows repeat an earlier one and are counted; number the reps of a cell with --rep")
+    return _completed(found)
+
+
+def _completed(rows: list[Row]) -> list[Row]:
+    """Rows of cells that could not even be read lack suite and agent: those of the rows beside them, if these agree."""
+    suites: dict[str, set[str]] = {}
+    agents: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        if "suite" in row.info:
+            suites.setdefault(row.scenario, set()).add(row.info["suite"])
+        if "agent" in row.info:
+            agents.setdefault((row.scenario, row.model), set()).add(row.info["agent"])
+    found: list[Row] = []
+    for row in rows:
+        known = {"suite": suites.get(row.scenario, ()), "agent": agents.get((row.scenario, row.model), ())}
+        added = {key: min(values) for key, values in known.items() if key not in row.info and len(values) == 1}
+        found.append(replace(row, info={**row.info, **added}) if added else row)
     return found
+
+
+def repeated(rows: Iterable[Row]) -> int:
+    """Rows that are in every column what an earlier one is: a cell that was counted twice, or a copied line."""
+    lines = Counter(row.line() for row in rows)
+    return sum(number - 1 for number in lines.values())
 
 
 def name_of(path: Path) -> str:
@@ -41,13 +68,13 @@ def _of_report(path: Path) -> list[Row]:
         cells = cast(list[dict[str, Any]], data["cells"])
         found = [
             Row(
-                str(cell["scenario"]),
-                str(cell["model"]),
+                clean(str(cell["scenario"])),
+                clean(str(cell["model"])),
                 int(cell["rep"]),
                 cell["verdict"],
-                dict(cell["axes"]),
-                tuple(cell["reasons"]),
-                {str(key): str(value) for key, value in cell["info"].items()},
+                {clean(str(key)): clean(str(value)) for key, value in cell["axes"].items()},
+                tuple(clean(str(reason)) for reason in cell["reasons"]),
+                {clean(str(key)): clean(str(value)) for key, value in cell["info"].items()},
             )
             for cell in cells
         ]

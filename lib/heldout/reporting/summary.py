@@ -41,20 +41,20 @@ class Group:
 
 
 def groups(rows: Iterable[Row]) -> list[Group]:
-    """One group a scenario × model, in order of first appearance."""
-    found: dict[tuple[str, str], Group] = {}
+    """One group a suite × scenario × model, in order of first appearance."""
+    found: dict[tuple[str, str, str], Group] = {}
     for row in rows:
-        group = found.setdefault((row.scenario, row.model), Group(row.scenario, row.model))
-        for key in ("suite", "polarity", "level"):
+        suite = row.info.get("suite", "")
+        group = found.setdefault((suite, row.scenario, row.model), Group(row.scenario, row.model, suite))
+        for key in ("polarity", "level"):
             setattr(group, key, row.info.get(key, getattr(group, key)))
-        group.trace = row.info.get("agent") == "trace"
+        group.trace = group.trace or row.info.get("agent") == "trace"
         group.add(row)
     return list(found.values())
 
 
 def matrix(found: list[Group]) -> tuple[list[str], list[str], dict[tuple[str, str], Group]]:
-    """Scenarios, models, and the groups by both; scenarios by suite and in order of appearance."""
-    by_suite = sorted(found, key=lambda group: group.suite)
-    scenarios = list(dict.fromkeys(group.scenario for group in by_suite))
+    """Scenarios, models, and the groups by both, of one suite, in order of appearance."""
+    scenarios = list(dict.fromkeys(group.scenario for group in found))
     models = list(dict.fromkeys(group.model for group in found))
     return scenarios, models, {(group.scenario, group.model): group for group in found}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from heldout import prompts, scenario
 from heldout.digests import of_bytes
 from heldout.errors import Refusal
-from heldout.reporting.hiding import Hider
+from heldout.hiding import Hider
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from heldout.files import natural
 from heldout.reporting import build, figures, inference, mixture, summary
 from heldout.reporting.tables import Grid, escaped, heading, table
 from heldout.rows import Row
@@ -125,7 +126,7 @@ def _curves(found: list[summary.Group], form: str) -> list[str]:
     """The ladder by level, and positives against negatives."""
     lines: list[str] = []
     if ladders := list(inference.ladders(found)):
-        levels = sorted({level["level"] for ladder in ladders for level in ladder["levels"]})
+        levels = sorted({level["level"] for ladder in ladders for level in ladder["levels"]}, key=natural)
         grid = [["suite", "model", "scenarios", *(f"level {level}" for level in levels), "note"]]
         for ladder in ladders:
             by = {level["level"]: level for level in ladder["levels"]}

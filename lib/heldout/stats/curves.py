@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Literal, NamedTuple
 
+from heldout.stats.exact import binomial
 from heldout.stats.intervals import Counts, Interval, difference_interval, mean_rate, reps_interval
 
 Pattern = Literal["always-writer", "never-writer", "discriminating", "inverted", "mixed"]
@@ -21,7 +22,7 @@ def bar_rate(reps: int, p: float) -> float:
 
     The bar is a screen: at 3 reps a coin-flip meets it half of the time, and p = .8 misses it one time in ten.
     """
-    return math.fsum(math.comb(reps, k) * p**k * (1 - p) ** (reps - k) for k in range(bar_needed(reps), reps + 1))
+    return math.fsum(binomial(reps, p)[bar_needed(reps) :])
 
 
 class Monotonicity(NamedTuple):

@@ -98,6 +98,20 @@ def hypergeometric(n_a: int, n_b: int, total: int) -> Lattice:
     return {k: math.comb(n_b, k) * math.comb(n_a, total - k) / ways for k in range(fewest, most + 1)}
 
 
+def binomial(reps: int, p: float) -> list[float]:
+    """P(0), …, P(reps) passes of that many reps with pass probability p."""
+    if reps <= 1000:
+        return [math.comb(reps, k) * p**k * (1 - p) ** (reps - k) for k in range(reps + 1)]
+    if p in (0.0, 1.0):
+        return [float(k == reps * p) for k in range(reps + 1)]
+    # Here the coefficients are beyond a float.
+    whole, log_p, log_q = math.lgamma(reps + 1), math.log(p), math.log1p(-p)
+    return [
+        math.exp(whole - math.lgamma(k + 1) - math.lgamma(reps - k + 1) + k * log_p + (reps - k) * log_q)
+        for k in range(reps + 1)
+    ]
+
+
 def convolve(first: Lattice, second: Lattice) -> Lattice:
     """Distribution of the sum of two independent whole numbers."""
     result: Lattice = {}

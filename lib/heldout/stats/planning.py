@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from statistics import NormalDist
 
-from heldout.stats.exact import Lattice, convolve, hypergeometric
+from heldout.stats.exact import Lattice, binomial, convolve, hypergeometric
 
 ALPHA = 0.05
 POWER = 0.8
@@ -139,7 +139,7 @@ def _exact_power(base: Sequence[float], current: Sequence[float], reps: int, alp
 def _drawn_power(base: Sequence[float], current: Sequence[float], reps: int, alpha: float, sign: int) -> float:
     draw = random.Random(f"{reps} {len(base)}").random
     chances = zip(base, current, strict=True)
-    tables = [(list(accumulate(_binomial(reps, p))), list(accumulate(_binomial(reps, q)))) for p, q in chances]
+    tables = [(list(accumulate(binomial(reps, p))), list(accumulate(binomial(reps, q)))) for p, q in chances]
     critical = _Critical(reps, alpha)
     hits = 0
     for _ in range(DRAWS):
@@ -194,15 +194,11 @@ class _Critical:
         return self.null[totals]
 
 
-def _binomial(reps: int, p: float) -> list[float]:
-    return [math.comb(reps, k) * p**k * (1 - p) ** (reps - k) for k in range(reps + 1)]
-
-
 def _outcomes(reps: int, p: float, q: float) -> dict[int, Lattice]:
     """One scenario's folded total -> difference of passes -> probability; what happens once in 10^14 is dropped."""
     result: dict[int, Lattice] = {}
-    for a, p_a in enumerate(_binomial(reps, p)):
-        for b, p_b in enumerate(_binomial(reps, q)):
+    for a, p_a in enumerate(binomial(reps, p)):
+        for b, p_b in enumerate(binomial(reps, q)):
             if (weight := p_a * p_b) > 1e-14:
                 # (a, b) and its mirror image share a folded total, and may share a difference.
                 differences = result.setdefault(min(a + b, 2 * reps - a - b), {})

@@ -1,6 +1,7 @@
 """Task text hidden: a run of words that a text shares with a Task is replaced by a mark."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import regex
 
@@ -48,6 +49,12 @@ class Hider:
                 for place, run in enumerate(_consecutive(words, size)):
                     if run in known:
                         yield found[place][1], found[place + size - 1][2]
+
+
+@lru_cache(maxsize=64)
+def of_task(task: str) -> Hider:
+    """The Hider of one Task."""
+    return Hider([task])
 
 
 def _split(text: str, pattern: regex.Pattern[str]) -> list[tuple[str, int, int]]:

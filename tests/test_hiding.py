@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from heldout.reporting.hiding import MARK, RUN, Hider
+from heldout.hiding import MARK, RUN, Hider
 from heldout.reporting.visible import cut, visible
 from hypothesis import given
 from hypothesis import strategies as st
