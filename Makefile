@@ -156,7 +156,7 @@ answers: .venv/ready ## score what a driver brought back, from its sandboxes alo
 	@bin/report '$(strip $(TO))'; ! cut -f 4 '$(strip $(TO))/results.tsv' | grep -q ERROR || exit 2
 
 tune-start: .venv/ready ## freeze the instrument before a wording is tuned on RUN; names what may change
-	@bin/tune start $(folder)
+	@bin/tune start $(folder) $(addprefix --plugin ,$(PLUGIN))
 
 tune-check: .venv/tested ## nothing but wording changed since, and the plugins' own tests pass
 	@bin/tune check $(folder)

@@ -10,7 +10,17 @@ import pytest
 from programs import ROOT, bin
 
 STAMPS = ("ready", "tested")
-COPIED = ("Makefile", "pyproject.toml", "README.md", "bin", "lib", "scenarios", "scenarios-reserve", "fixture")
+COPIED = (
+    "Makefile",
+    "pyproject.toml",
+    "README.md",
+    "bin",
+    "lib",
+    "scenarios",
+    "scenarios-reserve",
+    "fixture",
+    "results/ledger.tsv",
+)
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +44,7 @@ def repository(tmp_path: Path) -> Iterator[Path]:
                 source, root / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
             )
         elif source.exists():
+            (root / name).parent.mkdir(exist_ok=True)
             shutil.copy2(source, root / name)
     # Its own folder, so that what is compiled of the copy goes away with it.
     (root / ".venv").mkdir()

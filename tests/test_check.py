@@ -271,7 +271,15 @@ def test_another_cells_transcript_is_refused(cell: Path, played: Path) -> None:
         shutil.rmtree(target) if target.is_dir() else target.unlink()
         (shutil.copytree if (other / name).is_dir() else shutil.copy)(other / name, target)
     row = _row(bin("check", "P1", cell, "--tsv", "m"))
-    assert row.code == "no-transcript" and "the transcript is of session" in row.reasons[0]
+    assert row.code == "unreadable-transcript" and "is not what the run left" in row.reasons[0]
+
+
+def test_an_edited_transcript_is_not_scored(cell: Path) -> None:
+    path = next((cell / "session").glob("*.jsonl"))
+    path.write_text(path.read_text().replace("note", "nope"))
+    row = _row(bin("check", "P1", cell, "--tsv", "m"))
+    assert (row.verdict, row.code) == ("ERROR", "unreadable-transcript")
+    assert f"'session/{path.name}' is not what the run left" in row.reasons[0]
 
 
 def test_a_cell_of_another_scenario_is_not_scored_by_this_one(cell: Path) -> None:

@@ -1,12 +1,14 @@
 """Held out means held out: the seal, the ledger, contamination, and no Task in anything that is printed."""
 
+import hashlib
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 from heldout import rows
-from programs import bin, command, one_line
+from programs import ROOT, bin, command, one_line
 
 
 @pytest.fixture
@@ -29,8 +31,9 @@ def _make(root: Path, *words: str, **env: str) -> subprocess.CompletedProcess[st
 
 
 def _ledger(root: Path) -> list[list[str]]:
-    path = root / "results/ledger.tsv"
-    return [line.split("\t") for line in path.read_text().splitlines()[1:]] if path.exists() else []
+    """The lines that were added since the project was copied."""
+    known = len((ROOT / "results/ledger.tsv").read_text().splitlines())
+    return [line.split("\t") for line in (root / "results/ledger.tsv").read_text().splitlines()[known:]]
 
 
 def _reserve(root: Path) -> Path:
@@ -74,8 +77,9 @@ def test_a_changed_reserve_is_accepted_with_a_reason_that_is_kept(project: Path)
     assert "needs a reason" in one_line(bin("seal", "accept", root=project).stderr)
     assert bin("seal", "accept", "--reason", "a typo", root=project).returncode == 0
     assert bin("seal", "verify", root=project).returncode == 0
+    digest = hashlib.sha256(_reserve(project).read_bytes()).hexdigest()[:16]
     assert [line[4:] for line in _ledger(project)] == [
-        ["N4-L1-delivery", "", "accept", _ledger(project)[0][7], "a typo"]
+        ["N4-L1-delivery", digest, "accept", _ledger(project)[0][7], "a typo"]
     ]
     assert "nothing to accept" in one_line(bin("seal", "accept", "--reason", "x", root=project).stderr)
 
@@ -208,3 +212,68 @@ def test_rescore_names_exactly_the_cells_that_moved_and_why(project: Path) -> No
     vault.write_text(vault.read_text().replace('info = {"b-info"', 'info = {"b-hint"'))
     assert not [line for line in _make(project, "rescore").stdout.splitlines() if "→" in line]
     assert len(rows.read(project / "results/grid/results.tsv")) == 4
+
+
+def test_a_seal_made_by_hand_or_a_ledger_that_was_cut_is_seen(project: Path) -> None:
+    _reserve(project).write_text(_reserve(project).read_text() + "\n")
+    sums = project / "scenarios-reserve/SHA256SUMS"
+    digest = hashlib.sha256(_reserve(project).read_bytes()).hexdigest()
+    lines = sums.read_text().splitlines()
+    sums.write_text("".join(f"{digest}  {line[66:]}\n" if "N4-L1" in line else f"{line}\n" for line in lines))
+    done = bin("seal", "verify", root=project)
+    assert done.returncode == 1 and "N4-L1-delivery.md' is not sealed as the ledger says" in done.stdout
+    assert bin("run", "P1", "never", project / "r", root=project).returncode == 2
+    sums.write_text("\n".join(lines) + "\n")
+    ledger = project / "results/ledger.tsv"
+    whole = ledger.read_text()
+    ledger.unlink()
+    assert "the ledger does not say that it was accepted" in bin("seal", "verify", root=project).stdout
+    ledger.write_text(whole.replace("\taccept\t", "\tAccept\t", 1))
+    assert "purpose 'Accept' is none of" in one_line(bin("seal", "verify", root=project).stderr)
+
+
+def test_a_reserve_that_is_away_is_a_broken_seal(project: Path) -> None:
+    (project / "scenarios-reserve").rename(project / "away")
+    done = bin("seal", "verify", root=project)
+    assert done.returncode == 1 and "was accepted into the reserve and is not sealed" in done.stdout
+
+
+@pytest.mark.parametrize("way", ["copy", "new id", "linked folder"])
+def test_a_copy_of_a_reserve_scenario_is_opened_like_the_original(project: Path, tmp_path: Path, way: str) -> None:
+    if way == "linked folder":
+        (project / "scenarios-reserve").rename(project / ".away")
+        (project / "scenarios-reserve").symlink_to(".away")
+        target: object = "P4"
+    else:
+        target = tmp_path / "vault-write" / ("P4-L1-delivery.md" if way == "copy" else "P9-mine.md")
+        target.parent.mkdir()
+        text = (project / "scenarios-reserve/vault-write/P4-L1-delivery.md").read_text()
+        target.write_text(text if way == "copy" else text.replace("id: P4-L1-delivery", "id: P9-mine"))
+    done = bin("run", target, "never", tmp_path / "r", root=project)
+    assert done.returncode == 2 and "in the reserve" in one_line(done.stderr), done.stderr
+    assert not list((tmp_path).rglob("cell.json"))
+
+
+def test_a_lost_cell_is_said_by_rescore(project: Path) -> None:
+    _make(project, "grid", "MODELS=never", "SCENARIOS=P1 N1")
+    shutil.rmtree(next((project / "results/grid").rglob("P1-L1-reporting")))
+    assert "P1-L1-reporting\tnever\t1\tFAIL → gone\tcell" in _make(project, "rescore").stdout
+
+
+def test_a_tuning_freezes_the_plugin_that_the_run_was_given(project: Path, tmp_path: Path) -> None:
+    (project / "tests").mkdir()
+    mine = tmp_path / "mine"
+    shutil.copytree(project / "fixture/plugins/os-vault", mine)
+    (mine / "skills/extra.md").write_text("x")
+    _make(project, "grid", "MODELS=never", "SCENARIOS=N1", f"PLUGIN={mine}")
+    assert "was measured with another 'os-vault'; name its folder" in _make(project, "tune-start").stderr
+    assert f"{mine}/skills/**/*.md" in _make(project, "tune-start", f"PLUGIN={mine}").stdout
+    assert "a tuning was started in" in _make(project, "tune-start", f"PLUGIN={mine}").stderr
+    (mine / "skills/extra.md").write_text("y")
+    assert _make(project, "tune-check").returncode == 0
+    hook = next(path for path in (mine / "hooks").rglob("*") if path.suffix != ".json" and path.is_file())
+    hook.chmod(0o600 if hook.stat().st_mode & 0o111 else 0o755)
+    (mine / "prompts").mkdir(exist_ok=True)
+    (mine / "prompts/run.sh").write_text("x")
+    changed = _make(project, "tune-check").stdout
+    assert str(hook) in changed and "prompts/run.sh" in changed

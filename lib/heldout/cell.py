@@ -109,8 +109,8 @@ class Record:
     `asked` is the model as the agent was asked for it, `plays` the actor whose script a stub played to a real client.
     `run_parts` and `subjects` are digests by part (heldout.digests). `argv` has the task as `sha256:…`; `environment`
     has names only. `fault` is `[code, detail]` when the attempt could not be measured. `hooks` are the SessionStart
-    commands of each plugin. `kept` are digests of the files a score rests on. `links` are symbolic links found in the
-    sandbox afterwards, path to target; `left_out` files too large to keep, to size; `home_files` new files below the
+    commands of each plugin. `kept` and `transcripts` are digests of the files a score rests on. `links` are symbolic
+    links found in the sandbox afterwards, path to target; `left_out` files too large to keep, to size; `home_files` new files below the
     cell's home; `homes` are the home folders a tool call may mean by `~` (the cell's, then the user's); `shadowed` are
     the user's own values of variables the scenario sets; `usd` is what the session cost; `answered_by` says whether the
     `agent` wrote a prompted scenario's ANSWER.md or `run` did, from the final message.
@@ -142,6 +142,7 @@ class Record:
     plugins: list[str] = field(default_factory=list)
     hooks: dict[str, list[str]] = field(default_factory=dict)
     kept: dict[str, str] = field(default_factory=dict)
+    transcripts: dict[str, str] = field(default_factory=dict)
     links: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
     home_files: list[str] = field(default_factory=list)

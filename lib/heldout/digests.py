@@ -34,6 +34,12 @@ def of_bytes(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def transcripts(folder: Path) -> list[Path]:
+    """The files of a cell in which its session is told, by name."""
+    found = (folder / "transcript.jsonl", *(folder / "session").rglob("*"))
+    return sorted(path for path in found if path.is_file() and not path.is_symlink())
+
+
 def of_value(value: Any) -> str:
     """Digest of plain data, independent of the order of mappings."""
     return of_bytes(json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))

@@ -19,6 +19,7 @@ from heldout.scenario import SETS, files
 
 COLUMNS = ("when", "run", "set", "suite", "scenario", "subjects", "purpose", "who", "note")
 PURPOSES = ("measure", "tune", "canary")
+ACCEPT, GONE = "accept", "gone"  # the purpose of an acceptance into the reserve; subjects are its digest, or GONE
 
 
 @dataclass(frozen=True)
@@ -59,14 +60,19 @@ def read() -> list[Event]:
             continue
         if len(cells) != len(COLUMNS):
             raise Refusal(f"{path()}:{number}: {len(cells)} columns where {len(COLUMNS)} are expected")
+        if cells[6] not in (*PURPOSES, ACCEPT):
+            raise Refusal(f"{path()}:{number}: purpose '{cells[6]}' is none of {', '.join((*PURPOSES, ACCEPT))}")
         found.append(Event(*cells))
     return found
 
 
-def write(event: Event) -> None:
-    """Append an event, unless the same run has it already (a run is opened once, however many cells it has)."""
+def write(event: Event, *, anew: bool = False) -> None:
+    """Append an event, unless the same run has it already (a run is opened once, however many cells it has).
+
+    `anew`: this is another run than an earlier one of that name.
+    """
     same = [item for item in read() if _key(item) == _key(event)]
-    if not same or not event.run:
+    if anew or not same or not event.run:
         line = "\t".join(clean(getattr(event, name)) for name in COLUMNS)
         append_whole(path(), line + "\n", header="\t".join(COLUMNS) + "\n")
 

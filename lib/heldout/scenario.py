@@ -290,7 +290,7 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
             raise document.refuse(what, "skill", mend=near_miss(data["skill"], skills))
     return Scenario(
         path=path,
-        set="reserve" if SETS["reserve"] in path.resolve().parents else "run",
+        set="reserve" if _reserved(path) else "run",
         id=identity,
         suite=suite,
         title=data["title"],
@@ -316,6 +316,12 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
         sections=sections,
         document=document,
     )
+
+
+def _reserved(path: Path) -> bool:
+    """Whether a file lies in the reserve, as it is named or where its links lead."""
+    folder = SETS["reserve"]
+    return folder in path.absolute().parents or folder.resolve() in path.resolve().parents
 
 
 def plugin_name(root: Path) -> str:

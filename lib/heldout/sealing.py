@@ -2,21 +2,44 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
+from heldout import ledger
 from heldout.digests import of_bytes
 from heldout.errors import Refusal
 from heldout.files import write_whole
-from heldout.scenario import SETS
+from heldout.scenario import SETS, Scenario, files, load
 
 NAME = "SHA256SUMS"
+DIGITS = 16  # of a digest, in the ledger
 _LINE = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
 
 def breaches(root: Path | None = None) -> list[str]:
-    """What differs from the seal, a line each naming the file: changed, missing, or not sealed."""
+    """What differs from the seal, a line each that names the file: changed, missing, not sealed, not in the ledger.
+
+    The ledger has a line for each acceptance with the digest that was accepted, so that a seal made by hand is seen.
+    """
     folder = root or SETS["reserve"]
-    return list(_breaches(folder)) if folder.is_dir() else []
+    found = list(_breaches(folder)) if folder.is_dir() else []
+    return found if root else [*found, *_unaccepted(folder)]
+
+
+def _unaccepted(folder: Path) -> Iterator[str]:
+    accepted: dict[str, str] = {}
+    for event in ledger.read():
+        if event.purpose == ledger.ACCEPT:
+            accepted[f"{event.suite}/{event.scenario}.md"] = event.subjects
+    sealed = _sealed(folder)
+    for name in sorted(accepted.keys() - sealed.keys()):
+        if accepted[name] != ledger.GONE:
+            yield f"'{folder.name}/{name}' was accepted into the reserve and is not sealed"
+    for name, digest in sorted(sealed.items()):
+        if name not in accepted:
+            yield f"'{folder.name}/{name}' is sealed, but the ledger does not say that it was accepted"
+        elif not accepted[name] or not digest.startswith(accepted[name]):
+            yield f"'{folder.name}/{name}' is not sealed as the ledger says that it was accepted"
 
 
 def _breaches(folder: Path) -> Iterator[str]:
@@ -38,13 +61,37 @@ def refuse_broken() -> None:
         raise Refusal(f"the reserve's seal is broken: {found[0]}{more}", "restore it, or 'bin/seal accept --reason …'")
 
 
-def seal() -> list[str]:
-    """Seal the reserve as it is; returns what differed before."""
+def holds(item: Scenario) -> bool:
+    """Whether a scenario is of the reserve, or asks what one of it asks: a copy is opened like the original."""
+    if item.set == "reserve":
+        return True
+    task = _plain(item.sections.get("Task", ""))
+    return bool(task) and task in _tasks()
+
+
+@cache
+def _tasks() -> frozenset[str]:
+    found: list[str] = []
+    for path in files("reserve"):
+        try:
+            found.append(_plain(load(path).sections.get("Task", "")))
+        except Refusal:
+            continue  # lint names it
+    return frozenset(found)
+
+
+def _plain(task: str) -> str:
+    return " ".join(task.split()).casefold()
+
+
+def seal() -> dict[str, tuple[str, str]]:
+    """Seal the reserve as it is; returns what differed before: by name its digest (ledger.GONE) and how it differed."""
     folder = SETS["reserve"]
-    found = breaches()
-    lines = (f"{digest}  {name}\n" for name, digest in sorted(_here(folder).items()))
+    found, here = breaches(), _here(folder)
+    lines = (f"{digest}  {name}\n" for name, digest in sorted(here.items()))
     write_whole(folder / NAME, "".join(lines))
-    return found
+    names = [(line.split("'")[1].partition("/")[2], line) for line in found]
+    return {name: (here[name][:DIGITS] if name in here else ledger.GONE, line) for name, line in names}
 
 
 def _here(folder: Path) -> dict[str, str]:

@@ -107,6 +107,7 @@ def attempt(
     finally:
         if place:
             _remove(place)
+    _keep_transcripts(cell.part, record)
     if changes := watched.changes():
         record.fault = ["fixture-changed", guard.summary(changes)]
     record.ended_at = _now()
@@ -205,6 +206,12 @@ def _keep(part: Path, template: Path, place: Path, record: Record, repository: s
     record.home_files = found[:HOME_FILES]
     for name in ("start.tsv", "sandbox.tar.gz", "before.tar.gz"):
         record.kept[name] = digests.of_bytes((part / name).read_bytes())
+
+
+def _keep_transcripts(part: Path, record: Record) -> None:
+    """What the session said of itself is as much a ground of the score as what it left."""
+    for path in digests.transcripts(part):
+        record.transcripts[path.relative_to(part).as_posix()] = digests.of_bytes(path.read_bytes())
 
 
 def _link(target: str) -> tree.Entry:

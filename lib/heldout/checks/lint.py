@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
-from heldout import prompts
+from heldout import prompts, sealing
 from heldout.checks.expression import validate, words_of
 from heldout.checks.patterns import either, found, normal
 from heldout.errors import Fault, Refusal
@@ -57,7 +57,7 @@ def problems() -> Iterator[str]:
         if scenario.id in seen:
             yield f"{scenario.path}: id '{scenario.id}' is also that of {seen[scenario.id]}"
         seen[scenario.id] = scenario.path
-        found = (*_leaks(scenario), *_pair(scenario, by_id), *_trace(scenario))
+        found = (*_copied(scenario), *_leaks(scenario), *_pair(scenario, by_id), *_trace(scenario))
         yield from (f"{scenario.path}: {text}" for text in found)
 
 
@@ -78,6 +78,11 @@ def _pair(scenario: Scenario, by_id: dict[tuple[str, str, str], Scenario]) -> It
 def _trace(scenario: Scenario) -> Iterator[str]:
     if scenario.trace and not (scenario.fixture_root / scenario.trace).is_file():
         yield f"trace '{scenario.fixture}/{scenario.trace}' is no file of fixture/"
+
+
+def _copied(scenario: Scenario) -> Iterator[str]:
+    if scenario.set == "run" and sealing.holds(scenario):
+        yield "the Task is one of the reserve's: a run of it would open the reserve"
 
 
 def _leaks(scenario: Scenario) -> Iterator[str]:

@@ -101,6 +101,9 @@ def _trace(scenario: Scenario, target: Path) -> Context:
         context.record = cell.read(target) if (target / "cell.json").is_file() else None
         if context.record and context.record.fault:  # the row tells that fault; what was copied is not looked at
             raise Fault(*context.record.fault)
+        kept = context.record.transcripts.get(path.name) if context.record else None
+        if kept and path.is_file() and of_bytes(path.read_bytes()) != kept:
+            raise Fault("unreadable-transcript", f"'{path}' is not what the run left")
         context.trace_or_fault = traces.load(path, scenario.trace_schema)
     except Fault as fault:
         context.trace_or_fault = fault

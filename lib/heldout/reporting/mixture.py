@@ -12,8 +12,13 @@ Differences = Mapping[str, list[str]]  # part -> the rows that differ in it
 
 
 def within(rows: Iterable[Row]) -> Differences:
-    """Parts of the instrument in which the rows of one scenario × model differ, with those rows."""
+    """Parts of the instrument in which the rows of one scenario × model differ, and plugins in which those of one suite
+    × model do, with those rows."""
+    rows = list(rows)
     found: dict[str, list[str]] = {}
+    for (suite, model), versions in _plugins(rows).items():
+        if mixed := sorted(name for name, digests in versions.items() if len(digests) > 1):
+            found.setdefault(f"wording of {', '.join(mixed)}", []).append(f"{suite} {model}")
     for key, group in by_cell(rows).items():
         for part in ("run digest", "score digest"):
             if len({value for row in group if (value := parts(row).get(part))}) > 1:
@@ -32,6 +37,17 @@ def between(base: Sequence[Row], current: Sequence[Row]) -> Differences:
             if old[part] != new[part] and not by_instrument:
                 found.setdefault(part, []).append(name)
     return {part: sorted(names) for part, names in sorted(found.items())}
+
+
+def _plugins(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, set[str]]]:
+    """By suite and model, the digests that each plugin had among the trials (info `plugins`: `name@digest,…`)."""
+    found: dict[tuple[str, str], dict[str, set[str]]] = {}
+    for row in rows:
+        for part in filter(None, row.info.get("plugins", "").split(",") if row.verdict != "ERROR" else ()):
+            name, _, digest = part.rpartition("@")
+            place = found.setdefault((row.info.get("suite", ""), row.model), {})
+            place.setdefault(name, set()).add(digest)
+    return found
 
 
 def by_cell(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:

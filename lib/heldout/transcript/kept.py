@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from heldout import digests
+from heldout import cell, digests
 from heldout.errors import Fault
 from heldout.files import write_whole
 
@@ -28,11 +28,26 @@ def cell_facts(folder: Path) -> dict[str, Any]:
         raise Fault("no-transcript", f"'{transcript}' is missing")
     if transcript.is_file() and not transcript.stat().st_size:
         raise Fault("empty-transcript", f"'{transcript.name}' has 0 bytes")
+    refuse_edited(folder)
     from heldout.transcript.reader import extract  # the reader is the larger part of a check's start-up
 
     facts = {**extract(folder), "made_by": made_by}
     write_whole(path, orjson.dumps(facts, option=orjson.OPT_INDENT_2) + b"\n")
     return facts
+
+
+def refuse_edited(folder: Path) -> None:
+    """Raise Fault unreadable-transcript when a transcript of a measured cell is not the one that the run left.
+
+    It is looked at where facts are made, since reading all transcripts each time would be most of a rescoring.
+    """
+    if not (folder / "cell.json").is_file():
+        return  # a run under way
+    kept = cell.read(folder).transcripts
+    here = {path.relative_to(folder).as_posix(): path for path in digests.transcripts(folder)}
+    for name in sorted(kept.keys() | here.keys()) if kept else ():
+        if name in here and kept.get(name) != digests.of_bytes(here[name].read_bytes()):
+            raise Fault("unreadable-transcript", f"'{name}' is not what the run left")
 
 
 def final_message(folder: Path) -> str:
