@@ -102,9 +102,10 @@ class Adr:
         for at, line in enumerate(lines[:-1]):
             if match := _HEADING.fullmatch(line):
                 found.append((at, len(match[1]), match[2].strip()))
+            elif at and lines[at - 1].strip():
+                continue  # the last line of a longer paragraph
             elif (below := _UNDERLINE.fullmatch(lines[at + 1])) and _UNDERLINED.fullmatch(line):
-                if not (at and lines[at - 1].strip()):
-                    found.append((at, 1 if "=" in below[1] else 2, line.strip()))
+                found.append((at, 1 if "=" in below[1] else 2, line.strip()))
         return found
 
     @cached_property
