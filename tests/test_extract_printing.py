@@ -4,6 +4,8 @@ import pytest
 from heldout.transcript.known import Known, rooted
 from heldout.transcript.printing import printed
 from heldout.transcript.reads import charges
+from hypothesis import given
+from hypothesis import strategies as st
 
 FILES = ["docs/a.md", "docs/b.md", "logs/pool-03.log", "logs/pool-04.log", "logs/queue-03.log", "logs/queue-04.log"]
 START = [f"project/{path}" for path in FILES]
@@ -118,3 +120,43 @@ def test_the_files_of_a_sandbox_lie_where_the_working_directory_tells() -> None:
         "/tmp/project/7f/work/vault/b",
     ]
     assert rooted(["project/a"], "/elsewhere") == []
+
+
+PIECES = [
+    "cat",
+    "head",
+    "-n",
+    "-c",
+    "5",
+    "for",
+    "in",
+    "do",
+    "done",
+    "find",
+    "-exec",
+    "xargs",
+    "python3",
+    "-c",
+    "cd",
+    "bash",
+]
+PIECES += [
+    *"|;()<>&$'\"\\\n{}[],*=",
+    " ",
+    "<<EOF\n",
+    "EOF",
+    "$x",
+    "logs/",
+    "queue-04.log",
+    "[b-a]",
+    "/",
+    "sed",
+    "1,2p",
+    "{a,b}",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join), st.booleans())
+def test_any_command_is_read(command: str, apart: bool) -> None:
+    found, left = printed(command.replace("-", " -") if apart else command, "/s/work/project", KNOWN)
+    assert all(item.path.startswith("/") for item in found) and left.startswith("/")

@@ -223,14 +223,14 @@ class _Reading:
             return
         if _SHELL.fullmatch(program):
             self._nested(plain, stage.text)
-        elif _INTERPRETER.fullmatch(program):
+            return
+        if _INTERPRETER.fullmatch(program):
             paths = self._in_code(plain, stage.text)
         else:
             paths = [path for word in _arguments(words) for path in self._paths(word)]
             paths += [path for word in stage.inputs for path in self._paths(word)]
             paths += named if plain[0] in _PRINTERS else []
-        if not _SHELL.fullmatch(program):
-            self.found += [Printed(path, limit, path in self._searched) for path in paths][:FILES]
+        self.found += [Printed(path, limit, path in self._searched) for path in paths][:FILES]
 
     def _nested(self, words: list[str], text: str) -> None:
         code = next((after for word, after in pairwise(words) if re.fullmatch(r"-[a-z]*c", word)), text)

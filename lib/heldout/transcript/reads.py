@@ -1,8 +1,8 @@
 """Which files were read: bytes by path, and what the main loop read again after a subagent had been sent to read it.
 
-A result is charged to files so that the charges sum up to its bytes at most: lines that begin with a file's name to that file,
-the rest to the files that the command prints, in equal parts but where a limit is known (`head -n 5`, `| head -c 9000`).
-What is piped into a counter, or written to a file, is charged to none.
+A result is charged to files so that the charges sum up to its bytes at most: lines that begin with a file's name to
+that file, the rest to the files that the command prints, in equal parts but where a limit is known (`head -n 5`, or a
+pipe into `head -c 9000`). What is piped into a counter, or written to a file, is charged to none.
 """
 
 import re
