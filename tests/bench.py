@@ -50,6 +50,7 @@ def main() -> None:
             value = median(words)
             print(f"{name:20} {value:7.0f} {value / floor:6.1f}")
         sandboxes(scratch)
+        many(scratch)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
 
@@ -71,6 +72,35 @@ def sandboxes(scratch: Path) -> None:
         copies.append((time.perf_counter() - began) * 1000)
     one, other = statistics.median(ours), statistics.median(copies)
     print(f"\nsandbox {one:.0f} ms, cp -a of it {other:.0f} ms: {one / other:.2f} ×")
+
+
+def many(scratch: Path) -> None:
+    """A report of 10,000 rows in its forms, and 1,008 saved traces scored in one process; one run each."""
+    from heldout import rows, scenario
+    from tabling import sessions
+
+    table = [
+        row
+        for number in range(100)
+        for model in ("haiku", "sonnet", "opus", "fable")
+        for row in sessions(f"P{number}", model, "pfppe" * 5, f"s{number % 5}", polarity="positive", tools="9", ms="9")
+    ]
+    rows.write(scratch / "many/results.tsv", table)
+    cells = scratch / "traces"
+    reps = -(-1000 // len(list(scenario.files("run", "diagnosis"))))
+    words = [ROOT / "bin/cells", cells, "--suite", "diagnosis", "--reps", str(reps)]
+    listed = subprocess.run(words, capture_output=True, check=True).stdout
+    (scratch / "traces.txt").write_bytes(listed)
+    run = [ROOT / "bin/run", "--cells", scratch / "traces.txt", "--no-check"]
+    subprocess.run(run, stderr=subprocess.DEVNULL, check=True)
+    for name, words in (
+        ("report, 10,000 rows", ["report", scratch / "many"]),
+        ("the same as a page", ["report", scratch / "many", "--format", "html", "--out", scratch / "page.html"]),
+        (f"check, {len(listed.splitlines())} traces", ["check", "--cells", cells]),
+    ):
+        began = time.perf_counter()
+        done = subprocess.run([ROOT / "bin" / words[0], *map(str, words[1:])], capture_output=True, check=True)
+        print(f"{name:20} {time.perf_counter() - began:6.2f} s, {len(done.stdout) / 1e6:.2f} MB printed")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -42,7 +43,27 @@ def repository(tmp_path: Path) -> Iterator[Path]:
     # Newer than the copied pyproject.toml: a make of the copy must not install the copy into the shared environment.
     for stamp in STAMPS:
         (root / ".venv" / stamp).touch()
+    _share_compiled(root)
     yield root
+
+
+def _linked(source: str, target: str) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copy2(source, target)
+
+
+def _share_compiled(root: Path) -> None:
+    """Link what is compiled of the project and its libraries to the copy: its files have the same content and time.
+
+    Python writes a compiled file under another name first, so that no link is ever written through.
+    """
+    compiled = ROOT / ".venv/compiled"
+    places = {sys.base_prefix: sys.base_prefix, **{f"{ROOT}/{name}": f"{root}/{name}" for name in ("lib", ".venv")}}
+    for source, target in places.items():
+        if (folder := compiled / source.lstrip("/")).is_dir():
+            shutil.copytree(folder, root / ".venv/compiled" / target.lstrip("/"), copy_function=_linked)
 
 
 @pytest.fixture(scope="session")

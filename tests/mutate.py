@@ -22,7 +22,7 @@ from heldout import expectations, phrases, scenario  # noqa: E402  the library i
 from heldout.agents import roster  # noqa: E402
 from heldout.cell import Cell  # noqa: E402
 from heldout.checks import lint, scoring, target  # noqa: E402
-from heldout.checks.library import WORDS  # noqa: E402
+from heldout.checks.library import all_words  # noqa: E402
 from heldout.checks.patterns import missing  # noqa: E402
 from heldout.checks.words import Context, Finding, Word  # noqa: E402
 from heldout.errors import Fault  # noqa: E402
@@ -58,7 +58,7 @@ def mutants(expression: Any) -> Iterator[tuple[str, Any]]:
         yield from ((f"{name}: {constant}", {constant: {}}) for constant in CONSTANTS)
         for key, item in value.items() if isinstance(value, dict) else ():
             yield from ((f"{name}: {key}{told}", {name: {**value, key: mutant}}) for told, mutant in _values(item))
-            if not WORDS[name].arguments[key].required:
+            if not all_words()[name].arguments[key].required:
                 yield f"{name}: {key} dropped", {name: {other: x for other, x in value.items() if other != key}}
 
 
@@ -120,7 +120,7 @@ def survivors(place: Path, suite: str) -> Iterator[tuple[str, bool]]:
 
 def main(suites: list[str]) -> int:
     suites = suites or sorted({path.parent.name for path in scenario.files()})
-    WORDS.update(CONSTANTS)
+    all_words().update(CONSTANTS)
     excused = {
         entry["mutant"]: entry["why"]
         for entry in yaml.safe_load((ROOT / "tests/mutation-exceptions.yaml").read_text()) or ()

@@ -81,6 +81,31 @@ def test_the_budget_stops_the_grid_before_the_next_cell(project: Path) -> None:
     assert len(list((project / "results").rglob("cell.json"))) == 1
 
 
+@pytest.mark.parametrize("confirm", ["", "CONFIRM=", "CONFIRM=0"])
+def test_a_large_grid_is_not_started_without_confirmation(project: Path, confirm: str) -> None:
+    with _stub() as stub:
+        done = _grid(project, stub, "MODELS=haiku", "SCENARIOS=N1 N2", "REPS=51", *filter(None, [confirm]))
+    assert done.returncode == 2
+    assert "102 live cells are to run, more than 100: CONFIRM=1 runs them" in done.stderr
+    assert not list((project / "results").rglob("cell.json"))
+
+
+def test_a_confirmed_grid_is_started(project: Path) -> None:
+    with _stub(faults="529") as stub:  # its first cell ends it, so that this is short
+        done = _grid(project, stub, "MODELS=haiku", "SCENARIOS=N1 N2", "REPS=51", "CONFIRM=1")
+    assert "the first cell ended in ERROR" in done.stderr
+    assert len(list((project / "results").rglob("cell.json"))) == 1
+
+
+def test_a_budget_of_nothing_pays_for_nothing(project: Path) -> None:
+    with _stub() as stub:
+        done = _grid(project, stub, "MODELS=haiku", "SCENARIOS=N1", "BUDGET_USD=0")
+        assert done.returncode == 2 and "not started: BUDGET_USD=0 is spent" in done.stderr
+        done = _grid(project, stub, "MODELS=haiku", "SCENARIOS=N1", "BUDGET_USD=nan")
+    assert done.returncode == 2 and "BUDGET_USD is 'nan'" in done.stderr
+    assert not list((project / "results").rglob("cell.json"))
+
+
 def test_refresh_runs_before_the_grid(project: Path) -> None:
     mark = project / "refreshed"
     with _stub() as stub:

@@ -9,6 +9,7 @@ import pytest
 from heldout import cell, digests, scenario
 from heldout.checks import expression, lint, scoring
 from heldout.checks import orchestration as words
+from heldout.checks.library import all_words
 from heldout.checks.words import Context, Finding
 from heldout.errors import Fault
 from heldout.tree import Entry, FolderTree
@@ -221,7 +222,7 @@ def test_every_axis_word_is_used_by_a_scenario() -> None:
         for axis in scenario.load(path).axes.values()
         for word, _ in expression.words_of(axis)
     }
-    assert used == {word.name for word in expression.WORDS.values() if word.function.__module__ == words.__name__}
+    assert used == {word.name for word in all_words().values() if word.function.__module__ == words.__name__}
 
 
 def test_the_stub_takes_the_model_out_of_a_call_only_where_the_variable_is_set() -> None:

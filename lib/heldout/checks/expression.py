@@ -10,9 +10,7 @@ from typing import Any
 
 import regex
 
-from heldout.checks.keywords import plain
-from heldout.checks.keywords import words as words_in
-from heldout.checks.library import WORDS
+from heldout.checks.library import all_words, find
 from heldout.checks.patterns import compiled
 from heldout.checks.words import FAIL, PASS, UNDECIDED, Argument, Context, Finding, Word
 from heldout.errors import Fault
@@ -42,12 +40,12 @@ def _validate(scenario: Scenario, expression: Any, trail: Trail) -> None:
             _validate(scenario, item, (*trail, name, place))
     elif name == "not":
         _validate(scenario, value, (*trail, name))
-    elif name not in WORDS:
+    elif (word := find(str(name))) is None:
         raise document.refuse(
-            f"unknown check word '{name}'", *trail, name, mend=near_miss(str(name), (*WORDS, *_OPERATORS))
+            f"unknown check word '{name}'", *trail, name, mend=near_miss(str(name), (*all_words(), *_OPERATORS))
         )
     else:
-        _validate_arguments(scenario, WORDS[name], value, (*trail, name))
+        _validate_arguments(scenario, word, value, (*trail, name))
 
 
 def _validate_arguments(scenario: Scenario, word: Word, value: Any, trail: Trail) -> None:
@@ -99,7 +97,7 @@ def _list_problem(value: Any, items: str) -> str:
             return f"must list texts, not {kind(item)}"
         if not item.strip():
             return "holds an empty one, which would match everything"
-        if items == "keywords" and not words_in(plain(item)):
+        if items == "keywords" and _is_mute(item):
             return f"holds '{item}', which has no letter or digit"
         if items == "patterns":
             try:
@@ -108,6 +106,12 @@ def _list_problem(value: Any, items: str) -> str:
             except regex.error as error:
                 return f"holds '{item}', which does not compile: {error}"
     return ""
+
+
+def _is_mute(keyword: str) -> bool:
+    from heldout.checks.keywords import plain, words  # saved traces alone have keywords
+
+    return not words(plain(keyword))
 
 
 def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:
@@ -121,7 +125,8 @@ def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:
     elif name == "not":
         yield from words_of(value)
     else:
-        word = WORDS[name]
+        word = find(name)
+        assert word, f"'{name}' was not validated"
         given = value if isinstance(value, dict) else {word.scalar: value}
         yield word, {key: given.get(key, argument.default) for key, argument in word.arguments.items()}
 

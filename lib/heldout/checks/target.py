@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from heldout import cell, judgements, tree
-from heldout.checks import traces
 from heldout.checks.words import Context
 from heldout.digests import of_bytes
 from heldout.errors import Fault, Refusal
@@ -94,6 +93,8 @@ def _lazily(archive: Path) -> Callable[[str], bytes]:
 
 
 def _trace(scenario: Scenario, target: Path) -> Context:
+    from heldout.checks import traces  # its schema validator takes longer to import than scoring a cell
+
     path = target / "transcript.jsonl" if target.is_dir() else target
     context = Context(scenario)
     try:

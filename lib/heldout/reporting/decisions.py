@@ -10,6 +10,7 @@ from typing import Any
 from heldout import stats
 from heldout.errors import Refusal
 from heldout.reporting import inference, summary
+from heldout.reporting.build import by_suite
 from heldout.reporting.summary import Group
 from heldout.rows import Row
 
@@ -29,7 +30,7 @@ def deterministic(rows: Iterable[Row]) -> bool:
 
 def of_runs(base: Rows, current: Rows) -> dict[Place, stats.Comparison]:
     """Each suite × model that both runs have, over the reps of its scenarios; Holm's adjustment is over all of them."""
-    before, after = _by_place(base), _by_place(current)
+    before, after = by_suite(base), by_suite(current)
     runs = {
         "\t".join(place): (_counts(before[place]), _counts(after[place]))
         for place in before
@@ -125,13 +126,6 @@ def _effect(told: stats.Comparison, gained: int, lost: int, unknown: bool, must_
     if unknown or falls or (must_help and lost):
         return UNCLEAR
     return HELPED if must_help and (rises or gained) else NEUTRAL
-
-
-def _by_place(rows: Rows) -> dict[Place, list[Row]]:
-    found: dict[Place, list[Row]] = {}
-    for row in rows:
-        found.setdefault((row.info.get("suite", ""), row.model), []).append(row)
-    return found
 
 
 def _counts(rows: Rows) -> dict[str, stats.Counts]:

@@ -13,6 +13,7 @@ from heldout.transcript.mend import Record, shorten
 from heldout.transcript.quiet import NEAR, quiet, thought
 
 _TYPE = b'"type":"'
+_NEVER_QUIET = (b'user"', b"assis")  # the beginnings of types whose lines are always parsed
 _RECENT = 4_096  # uuids remembered of inline sidechains; a line's parent is among the last lines
 
 
@@ -54,7 +55,7 @@ class Native:
                     self.close()
                 self._held = (id, line, number)
                 return
-        elif kind != b'user"' and at > 0 and quiet(line, at, self.started, self._copied):
+        elif kind not in _NEVER_QUIET and at > 0 and quiet(line, at, self.started, self._copied):
             return
         if len(line) > HUGE:
             line = shorten(line, self.to.lengths)
