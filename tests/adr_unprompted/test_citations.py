@@ -63,6 +63,7 @@ def test_forms(text: str, held: set[int]) -> None:
         ("ADR 0015 (keypads), ADR 0020 (what was sent) do not apply", set(), {15, 20}),
         ("0015-try-a-keypad.md and 0020-keep-sent.md are about something else", set(), {15, 20}),
         ("ADRs 15 and 20 are not relevant", set(), {15, 20}),
+        ("[ADR 0015](docs/adr/0015-try.md) and [ADR 0020](docs/adr/0020-keep.md) are not relevant", set(), {15, 20}),
         ("ADR 0003 and ADR 0008 have been superseded", set(), {3, 8}),
         ("neither ADR 0015 nor ADR 0020 governs this", set(), {15, 20}),
         ("ADR 0014 and then ADR 0015. Neither test fails.", {14, 15}, set()),

@@ -47,7 +47,7 @@ _NAMED = r"""(?: (?:[-\w./]*\w)? (?: [)\]`*_"'] | \s?\([^()]*\) | \s"[^"]*" )* )
 # What stands between ids that one sentence names together …
 _AND = regex.compile(
     rf"""(?xi)
-    \A {_NAMED} \s? (?: , | ; )? \s? (?: and | or | nor | / | & )? \s? (?: also\s | the\s )? [(\[`*_"']* \Z
+    \A \]\([-\w./]* \Z | \A {_NAMED} \s? (?: , | ; )? \s? (?: and | or | nor | / | & )? \s? (?: also\s | the\s )? [(\[`*_"']* \Z
     """
 )
 # … and what turns down all of them, not only the last.
