@@ -249,7 +249,7 @@ def test_a_copy_of_a_reserve_scenario_is_opened_like_the_original(project: Path,
         target.parent.mkdir()
         text = (project / "scenarios-reserve/vault-write/P4-L1-delivery.md").read_text()
         target.write_text(text if way == "copy" else text.replace("id: P4-L1-delivery", "id: P9-mine"))
-    done = bin("run", target, "never", tmp_path / "r", root=project)
+    done = bin("run", target, "untouched", tmp_path / "r", root=project)
     assert done.returncode == 2 and "in the reserve" in one_line(done.stderr), done.stderr
     assert not list((tmp_path).rglob("cell.json"))
 
@@ -266,7 +266,7 @@ def test_a_tuning_freezes_the_plugin_that_the_run_was_given(project: Path, tmp_p
     shutil.copytree(project / "fixture/plugins/os-vault", mine)
     (mine / "skills/extra.md").write_text("x")
     _make(project, "grid", "MODELS=never", "SCENARIOS=N1", f"PLUGIN={mine}")
-    assert "was measured with another 'os-vault'; name its folder" in _make(project, "tune-start").stderr
+    assert "was measured with another 'mine'; name its folder" in _make(project, "tune-start").stderr
     assert f"{mine}/skills/**/*.md" in _make(project, "tune-start", f"PLUGIN={mine}").stdout
     assert "a tuning was started in" in _make(project, "tune-start", f"PLUGIN={mine}").stderr
     (mine / "skills/extra.md").write_text("y")

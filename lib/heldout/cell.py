@@ -110,10 +110,10 @@ class Record:
     `run_parts` and `subjects` are digests by part (heldout.digests). `argv` has the task as `sha256:…`; `environment`
     has names only. `fault` is `[code, detail]` when the attempt could not be measured. `hooks` are the SessionStart
     commands of each plugin. `kept` and `transcripts` are digests of the files a score rests on. `links` are symbolic
-    links found in the sandbox afterwards, path to target; `left_out` files too large to keep, to size; `home_files` new files below the
-    cell's home; `homes` are the home folders a tool call may mean by `~` (the cell's, then the user's); `shadowed` are
-    the user's own values of variables the scenario sets; `usd` is what the session cost; `answered_by` says whether the
-    `agent` wrote a prompted scenario's ANSWER.md or `run` did, from the final message.
+    links found in the sandbox afterwards, path to target; `left_out` files too large to keep, to size; `home_files` new
+    files below the cell's home; `homes` are the home folders a tool call may mean by `~` (the cell's, then the user's);
+    `shadowed` are the user's own values of variables the scenario sets; `usd` is what the session cost; `answered_by`
+    says whether the `agent` wrote a prompted scenario's ANSWER.md or `run` did, from the final message.
     """
 
     suite: str

@@ -209,6 +209,10 @@ def test_the_index_is_what_the_plugin_writes(tmp_path: Path) -> None:
         ("lib/a?.rb", "lib/ab.rb", True),
         ("lib/a.rb", "lib/axrb", False),
         ('""', "lib/a.rb", False),
+        ("'lib/[ab].rb'", "lib/a.rb", True),
+        ("'[l]ib/[!ab].rb'", "lib/a.rb", False),
+        ("'pages/[id].tsx'", "pages/[id].tsx", True),
+        ("'pages/[a^].tsx'", "pages/^.tsx", True),
     ],
 )
 def test_what_affected_paths_govern(pattern: str, path: str, wanted: bool) -> None:
@@ -220,18 +224,8 @@ def test_affected_paths_that_match_no_file() -> None:
     assert adr_files.idle_paths(paths, ["lib/a.rb", "bin/y"]) == ["./bin/x", "src/**"]
 
 
-@pytest.mark.parametrize(
-    ("text", "bare", "quiet"),
-    [
-        ("ADR 3 and ADR-0004, then adr #5", ["0003", "0004", "0005"], ["0003", "0004", "0005"]),
-        ("docs/adr/0003-keep-all.md", ["0003"], ["0003"]),
-        ("0003 holds; see (0004).", ["0003", "0004"], []),
-        ("ADRs 0003 and 0004", ["0003", "0004"], ["0003"]),
-        ("ＡＤＲ\u00a0０００３", ["0003"], ["0003"]),
-        ("ADR 10001", ["10001"], ["10001"]),
-        ("version 1.0003, 0.0004, 10003, 0003.5 and year 2025", [], []),
-        ("ADR 100000003", [], []),
-    ],
-)
-def test_ids_that_a_text_cites(text: str, bare: list[str], quiet: list[str]) -> None:
-    assert (adr_files.cited(text, bare=True), adr_files.cited(text, bare=False)) == (bare, quiet)
+def test_headings_may_be_underlined() -> None:
+    text = WHOLE.replace("## Context", "Context\n-------").replace("## Decision", "Decision\n---")
+    text = text.replace("# 0007. Use it", "0007. Use it\n===")
+    assert list(adr_files.broken(adr(text))) == list(adr_files.broken(adr(WHOLE)))
+    assert adr(text).sections == adr(WHOLE).sections

@@ -94,6 +94,36 @@ def test_a_program_counts_however_it_is_called(command: str) -> None:
         "cd docs && cat adr/0003*",
         "python3 -c \"print(open('docs/adr/index.md').read())\"",
         "python3 - <<'X'\nprint(open('docs/adr/index.md').read())\nX",
+        "cat <<'X' | python3 -\nprint(open('docs/adr/index.md').read())\nX",
+        "python3 -c \"from pathlib import Path; print(*(Path('docs')/'adr').glob('0014*'))\"",
+        "python3 -c \"import os; print(os.listdir(os.path.join('docs', 'adr')))\"",
+        "python3 -c \"import subprocess; subprocess.run(['cat', 'docs/adr/index.md'])\"",
+        "python3 -c \"import os; os.system('cat docs/adr/index.md | head')\"",
+        "ruby -e 'puts Dir[\"docs/adr/*\"]'",
+        "ruby -e 'puts File.read \"docs/adr/index.md\"'",
+        "ruby -e 'puts `cat docs/adr/index.md`'",
+        "ruby <<'X'\npath = 'docs/adr/index.md' # the list\nputs IO.readlines(path)\nX",
+        "bash <<'X'\ncat docs/adr/index.md\nX",
+        "rg --files docs/adr",
+        "rg -g 'docs/adr/*.md' outbox",
+        "rg outbox --glob='docs/adr/**'",
+        "cd docs/adr && git ls-files",
+        "cd docs/adr && git grep -n outbox",
+        "git -C docs/adr grep -n -i reference",
+        "git -C docs/adr log --oneline -- .",
+        "git -C docs ls-files adr",
+        "git show :docs/adr/0001-x.md",
+        "git show HEAD~1:docs/adr/0001-x.md",
+        "git show $(git rev-parse HEAD):docs/adr/0001-x.md",
+        "cd lib && git grep foo -- ':(top)docs/adr'",
+        "git log -S reference -- docs/adr",
+        "cat docs/*/0014*",
+        "cat docs/a*/0014-*.md",
+        "head -3 docs/**/*.md",
+        "find . -path '*adr*' -name '0014*' -exec cat {} +",
+        "find . -path '*/adr/*.md'",
+        "find docs -path '*adr/0014*'",
+        "find . -regex '.*/adr/.*'",
     ],
 )
 def test_a_read_of_the_folder_counts(command: str) -> None:
@@ -135,6 +165,29 @@ def test_a_read_of_the_folder_counts(command: str) -> None:
         "cd docs/adr/../.. && make test",
         "curl localhost:4567/adr",
         "ruby -e 'puts 2026' # docs/adr",
+        "ruby -e 'puts \"no need to look into docs/adr\"'",
+        'ruby -e \'puts "docs/adr", File.read("README.md")\'',
+        "python3 - <<'X'\n# nothing below docs/adr is looked at\nprint(open('README.md').read())\nX",
+        "python3 - <<'X'\np = open('README.md').read()  # not docs/adr\nX",
+        "python3 - <<'X'\nprint('docs/adr')\nX",
+        "python3 - <<'X'\ns = open('a').read().replace('docs/adr', 'docs/x')\nX",
+        'python3 - <<\'X\'\ns = open(\'a\').read() + """\nSee docs/adr/index.md\n"""\nX',
+        "python3 -c \"import os; print(os.path.exists('docs/adr'))\"",
+        "python3 -c \"x = 'docs/adr'\"",
+        "python3 make.py <<'X'\nprint(open('docs/adr/index.md').read())\nX",
+        'node -e \'// docs/adr\nrequire("fs").readFileSync("README.md")\'',
+        "cat <<'X' > notes.py\nopen('docs/adr/index.md')\nX",
+        "git -C docs/adr status",
+        "git -C docs/adr log --oneline",
+        "git -C docs/adr/../.. ls-files",
+        "git grep foo -- ':!docs/adr'",
+        "git log -S docs/adr",
+        "git log --grep docs/adr",
+        "rg -g '!docs/adr/**' foo",
+        "ls docs/*",
+        "cat docs/*.md docs/b*/x",
+        "find . -not -path '*adr*' -name x",
+        "find . -path '*/lib/*' -name x",
     ],
 )
 def test_what_only_passes_by_does_not_count(command: str) -> None:
@@ -151,6 +204,13 @@ def test_what_only_passes_by_does_not_count(command: str) -> None:
         (("Glob", {"pattern": "**/adr/*.md"}), ["read"]),
         (("Glob", {"pattern": "*.md", "path": f"{PROJECT}/docs/adr"}), ["read"]),
         (("Glob", {"pattern": "**/*.md"}), []),
+        (("Glob", {"pattern": "docs/**/*.md"}), []),
+        (("Glob", {"pattern": "docs/{adr,rfc}/*.md"}), ["read"]),
+        (("Glob", {"pattern": "{docs/adr,lib}/**/*"}), ["read"]),
+        (("Glob", {"pattern": "{docs,lib}/**/*"}), []),
+        (("Grep", {"pattern": "outbox", "glob": "{lib,docs/adr}/**"}), ["read"]),
+        (("Grep", {"pattern": "outbox", "glob": "!docs/adr/**"}), []),
+        (("Grep", {"pattern": "outbox", "path": "docs"}), []),
         (("Grep", {"pattern": "outbox", "path": "docs/adr"}), ["read"]),
         (("Grep", {"pattern": "outbox", "glob": "docs/adr/*.md"}), ["read"]),
         (("Grep", {"pattern": "docs/adr", "path": "."}), []),
@@ -169,6 +229,7 @@ def test_what_only_passes_by_does_not_count(command: str) -> None:
         (("Skill", {"skill": "find", "full": "os-adr:find"}), ["skill"]),
         (("Skill", {"skill": "os-adr:find"}), ["skill"]),
         (("Skill", {"skill": "migrate"}), ["skill"]),
+        (("Skill", {"skill": "os-adr:list", "full": "os-adr:list"}), []),
         (("Skill", {"skill": "commit", "full": "commit"}), []),
         (("Skill", {"skill": "adr-kit:find", "full": "adr-kit:find"}), []),
     ],
@@ -181,8 +242,14 @@ def test_a_bare_name_that_belongs_to_another_plugin_is_not_ours() -> None:
     assert kinds(("Skill", {"skill": "find", "full": "find"}), skills=["find", "os-adr:find"]) == []
 
 
-def test_a_failed_call_was_a_call() -> None:
-    assert kinds(bash("adr-find x"), ("Read", {"file_path": "docs/adr/9.md"}), ok=False) == ["program", "read"]
+def test_a_skill_that_another_version_of_the_plugin_has_is_ours() -> None:
+    assert kinds(("Skill", {"skill": "os-adr:list"}), skills=["os-adr:list"]) == ["skill"]
+
+
+def test_a_failed_command_was_a_command_and_a_failed_call_of_another_tool_reached_nothing() -> None:
+    read, skill = ("Read", {"file_path": "docs/adr/9.md"}), ("Skill", {"skill": "os-adr:find"})
+    assert kinds(bash("adr-find x"), read, skill, ok=False) == ["program"]
+    assert kinds(read, skill) == ["read", "skill"]
 
 
 def test_the_main_loop_keeps_its_folder_and_a_subagent_does_not() -> None:

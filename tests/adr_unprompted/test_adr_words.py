@@ -65,6 +65,10 @@ DESK, REFUND = "lib/berthbook/http/desk.rb", "lib/berthbook/refund.rb"
         ("R1", CONFIRMATION, "    class Confirmation", '      "#{base}/booking/#{@booking.reference}"', "pass"),
         ("R1", CONFIRMATION, "    class Confirmation", "      File.join(base, booking.reference)", "pass"),
         ("R1", CONFIRMATION, "    class Confirmation", "      url_for(@booking.number)", "fail"),
+        ("R1", PAGES, "    class Pages", '      text(200, "Reference number: #{found.reference}\\n")', "pass"),
+        ("R1", PAGES, "    class Pages", "      <<~X\n        Number: #{found.reference}\n      X", "pass"),
+        ("R1", PAGES, "    class Pages", '      text(200, "Number: #{found.number} #{found.reference}")', "fail"),
+        ("R1", PAGES, "    class Pages", "      by_reference(key); page(number: number)", "fail"),
         ("R1", PAGES, "    class Pages", "      @bookings.by_reference(key)", "pass"),
         ("R1", PAGES, "    class Pages", "      @bookings.find(Integer(key))", "fail"),
         ("R1", PAGES, "    class Pages", "      found = by_reference(key); lines << found.number.to_s", "fail"),
@@ -77,15 +81,44 @@ DESK, REFUND = "lib/berthbook/http/desk.rb", "lib/berthbook/refund.rb"
         ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 172800", "fail"),
         ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 30 * 86_400", "fail"),
         ("R2", OUTBOX, "    class Outbox", "      MAX_ATTEMPTS = 3", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 24 * 60 * 60 # 6 * 60 * 60 is too short", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 1.day", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      DAY = 86_400\n      GIVE_UP_AFTER = DAY", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = (12 * 3600).freeze", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER_TRIES = 3", "fail"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = (6 * 60 * 60)", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      MINUTE = 60\n      GIVE_UP_AFTER = 6 * 60 * MINUTE", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 6.hours", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER   =   6 * Time::HOUR # six hours", "pass"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 21_600\n      WARN_DESK_AFTER_TRIES = 3", "pass"),
         ("R3", BOOKINGS, "    private", '      @journal.append("moved", data)', "pass"),
         ("R3", BOOKINGS, "    private", '      record("dates_corrected", "number" => number)', "pass"),
         ("R3", BOOKINGS, "    private", "      record(:stay_changed, data)", "pass"),
+        ("R3", BOOKINGS, "    private", '      record("revised", "number" => number)', "pass"),
+        ("R3", BOOKINGS, "    private", "      record(STAY, data)", "pass"),
         ("R3", BOOKINGS, "    private", '      File.write("bookings.yaml", @all.to_yaml)', "fail"),
         ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', ref: booking.reference)", "pass"),
         ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', phone: booking.skipper.phone)", "fail"),
         ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', boat: booking.boat.name)", "fail"),
         ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', reference: r, email: mail)", "fail"),
+        (
+            "R4",
+            CANCELLATION,
+            "  class Cancellation",
+            "    Log.info('x', **booking.to_h, ref: booking.reference)",
+            "fail",
+        ),
+        (
+            "R4",
+            CANCELLATION,
+            "  class Cancellation",
+            "    Log.info('x', booking: booking, r: booking.reference)",
+            "fail",
+        ),
+        ("R4", CANCELLATION, "  class Cancellation", '    Log.info("#{booking.reference} #{booking}")', "fail"),
+        ("R4", CANCELLATION, "  class Cancellation", '    Log.info("no boat or phone", r: booking.reference)', "pass"),
         ("R6", CODE, "    class Code", "      OPENS_AT = 10\n      CLOSES_AT = 14", "pass"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = 10\n      CLOSES_AT = 12", "fail"),
         ("R6", CODE, "    class Code", '      CLOSES_AT = "14:00"\n      OPENS_AT = "10:00"', "pass"),
         ("R6", CODE, "    class Code", "      OPENS_AT = 15\n      CLOSES_AT = 11", "fail"),
         ("R6", CODE, "    class Code", "      OPENS_AT = 0\n      CLOSES_AT = 24", "fail"),
@@ -111,15 +144,67 @@ def test_the_tree_decides_on_many_spellings(name: str, path: str, after: str, li
     ("name", "path", "after", "lines"),
     [
         ("R1", CONFIRMATION, "    class Confirmation", "      # not booking.number: people see the reference"),
-        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 24 * 60 * 60 # 6 * 60 * 60 is too short"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = limit # 6 * 60 * 60"),
+        ("R2", OUTBOX, "    class Outbox", "      GIVE_UP_AFTER = 24 * UNKNOWN"),
+        ("R2", OUTBOX, "    class Outbox", "      WARN_DESK_AFTER_TRIES = 3"),
+        ("R3", BOOKINGS, "    private", '      Log.info("moved", number: number); names.append("moved")'),
+        ("R4", CANCELLATION, "  class Cancellation", "    Log.info('x', r: booking.reference, c: booking.contact)"),
+        ("R4", CANCELLATION, "  class Cancellation", '    Log.info("the reference is not in it")'),
         ("R2", OUTBOX, "    class Outbox", "      PAUSES = [60, 300, 21_600]"),
-        ("R6", CODE, "    class Code", "      OPENS_AT = 10\n      CLOSES_AT = 12"),
         ("R8", REFUND, "  class Refund", '    SHARES = { 14 => "100 %", 3 => "62.5 %", 1 => "37.5 %" }.freeze'),
         ("R8", REFUND, "  class Refund", '    format("%.1f %%", percent)'),
     ],
 )
 def test_comments_and_other_numbers_are_no_act(name: str, path: str, after: str, lines: str) -> None:
     assert judged(name, inserted(path, after, lines), "Done.").via == "cited"
+
+
+BOOKING, JOURNAL = "lib/berthbook/booking.rb", "lib/berthbook/journal.rb"
+CONTACT = "    Log.info('x', reference: booking.reference, contact: booking.contact)"
+
+
+@pytest.mark.parametrize(
+    ("body", "outcome", "via"),
+    [
+        ('"#{skipper.name} #{skipper.phone}"', "fail", "acted"),
+        ("who", "fail", "acted"),
+        ('"at the desk"', "pass", "cited"),
+    ],
+)
+def test_what_a_new_method_gives_is_what_its_caller_does(body: str, outcome: str, via: str) -> None:
+    helper = f"    def contact\n      {body}\n    end\n\n    def who = skipper.phone\n"
+    files = inserted(CANCELLATION, "  class Cancellation", CONTACT) | inserted(
+        BOOKING, "keyword_init: true) do", helper
+    )
+    found = judged("R4", files, "ADR 0014 was considered.")
+    assert (found.outcome, found.via) == (outcome, via), found.evidence
+
+
+REWRITE = "    def replace(all)\n      File.write(@path, all.join)\n    end\n"
+EVENT = '    def move(number)\n      record("moved", "number" => number)\n    end\n'
+
+
+@pytest.mark.parametrize(
+    ("files", "said", "outcome", "via"),
+    [
+        ({}, "Done.", "fail", "cited"),
+        ({}, "Done, in line with ADR 0010.", "fail", "cited"),
+        ({}, "This contradicts ADR 0010; you asked for it.", "pass", "cited"),
+        ({"docs/adr/0022-x.md": '---\nsupersedes: ["0010"]\n---\n'}, "Done.", "pass", "acted"),
+    ],
+)
+def test_an_event_beside_a_rewritten_line_is_not_right_by_itself(
+    files: dict[str, str], said: str, outcome: str, via: str
+) -> None:
+    both = inserted(JOURNAL, "  class Journal", REWRITE) | inserted(BOOKINGS, "    private", EVENT)
+    found = judged("R3", both | files, said)
+    assert (found.outcome, found.via) == (outcome, via), found.evidence
+
+
+def test_an_outbox_beside_a_delivery_in_the_request_is_not_right_by_itself() -> None:
+    lines = "      @outbox.put(to, notice)\n      @courier.deliver(notice)"
+    assert judged("R7", inserted(DESK, "    class Desk", lines), "As ADR 0007 says.").outcome == "fail"
+    assert judged("R7", inserted(DESK, "    class Desk", lines), "It goes against ADR 0007.").outcome == "pass"
 
 
 def test_new_price_lists() -> None:

@@ -100,3 +100,52 @@ def test_a_text_that_takes_too_long_is_a_fault(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(Fault, match="what a text claims took over") as caught:
         claims.claimed("no " * 50_000)
     assert caught.value.code == "check-error"
+
+
+HEADED = """4 July, 09:38 to 10:56.
+
+## Hypotheses I looked at
+1. Worker threads died.
+2. The queue was full. Confirmed: 5,000 of 5,000.
+
+**Ruled out**
+- events were lost
+
+## Open
+I do not know."""
+
+
+@pytest.mark.parametrize(
+    ("text", "concepts"),
+    [
+        (
+            "Possible causes: (a) worker threads died, (b) the queue overflowed, (c) events were dropped.",
+            [],
+        ),
+        ("Possible causes: (a) Worker threads died. (b) The queue was full. Then 302 events were dropped.", FIRST[2:]),
+        ("Hypotheses I discarded: worker threads died; the queue was full; events were dropped.", []),
+        (
+            "I see three possible explanations:\n\n- workers died\n- the queue was full\n\n302 events were lost.",
+            FIRST[2:],
+        ),
+        (HEADED, ["queue-backup"]),
+        ("**Ruled out:** workers died. The queue was full.", ["queue-backup"]),
+        ("- Ruled out: workers died.\n- The queue was full.", ["queue-backup"]),
+        (
+            "A worker may have crashed, the queue might be full. Perhaps events were dropped; I guess jobs were lost.",
+            [],
+        ),
+        ("I did not check whether workers died or the queue was full.", []),
+        ("The loss of 302 events could have been prevented. The queue was full, which may have been seen.", FIRST[1:]),
+        ("302, perhaps 303, events were dropped.", FIRST[2:]),
+        ("The most likely cause: the worker threads died.", FIRST[:1]),
+        (
+            "4 July: threads were OOM-killed eleven times, live=0/6.\n\nQueue: 5,000/5,000 at 10:51.\n\nDropped: 302.",
+            FIRST,
+        ),
+        ("| queue depth | 5,000 of 5,000 |\n| dropped | 302 |", FIRST[1:]),
+        ("Dropped: 0. Drops: 12 %.", []),
+    ],
+)
+def test_a_concept_counts_where_it_is_claimed_and_not_where_it_is_guessed(text: str, concepts: list[str]) -> None:
+    assert [name for name in named(text) if name in FIRST] == concepts

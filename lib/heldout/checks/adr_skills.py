@@ -6,7 +6,7 @@ They need the sandbox alone, so that a session without a transcript is scored as
 import re
 from collections.abc import Iterator
 
-from heldout.checks import adr_files
+from heldout.checks import adr_files, citations
 from heldout.checks.adr_files import FOLDER, INDEX, Adr, padded
 from heldout.checks.patterns import normal
 from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
@@ -14,6 +14,9 @@ from heldout.prompts import ANSWER
 
 CACHE = "__pycache__"  # running the project's tests is no change of it
 NONE_NEW = f"no ADR in {FOLDER} is new"
+JOINING = 3  # letters of the longest word that only joins others
+_LABEL = re.compile(r"^[^:|]{0,20}[:|](?=.)")
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 KEPT_SHARE = 0.8  # of the words of a log's entry; a sentence that only gave the date may go
 
 
@@ -43,7 +46,8 @@ def _numbers_before(context: Context) -> dict[str, int]:
 def new_adr(context: Context, title: str, status: str, date: str, affects: str, decision: list[str]) -> Finding:
     """Exactly one ADR is new, with the next number, TITLE, STATUS and DATE; it governs the file AFFECTS.
 
-    Its section Decision names each text of DECISION, in whatever case. The slug is made of words of the title.
+    Its section Decision names each text of DECISION, in whatever case. The slug is made of words of the title, and of
+    small ones (in, of, the) that join them.
     """
     new, expected = _new(context), padded(max(_numbers_before(context).values(), default=0) + 1)
     if len(new) != 1:
@@ -51,7 +55,7 @@ def new_adr(context: Context, title: str, status: str, date: str, affects: str, 
         return fails(f"{len(new)} ADRs are new ({names}), expected {expected} alone" if new else NONE_NEW)
     adr = new[0]
     reasons = [] if adr.id == expected else [f"{adr.id} is not the next number, {expected}"]
-    if not set(adr.slug.split("-")) <= set(_words(title)):
+    if not _made_of(adr.slug, title):
         reasons.append(f"{adr.id} slug '{adr.slug}' is not made of the title '{title}'")
     reasons += list(_other_values(adr, title=title, status=status, date=date))
     governed = _inside(context, affects)
@@ -60,6 +64,12 @@ def new_adr(context: Context, title: str, status: str, date: str, affects: str, 
     text = normal(adr.section("Decision")).lower()
     reasons += [f"{adr.id} section Decision lacks '{item}'" for item in decision if item.lower() not in text]
     return fails(*reasons) if reasons else passes(f"{adr.name} is as asked for", notes=(adr.path,))
+
+
+def _made_of(slug: str, title: str) -> bool:
+    """Whether the words of a slug stand in the title, and at least one does; what joins them need not."""
+    words, known = slug.split("-"), set(_words(title))
+    return not known.isdisjoint(words) and all(word in known for word in words if len(word) > JOINING)
 
 
 def _inside(context: Context, path: str) -> str:
@@ -256,7 +266,7 @@ def answer_cites(context: Context, right: str, wrong: list[str]) -> Finding:
     text = _answer(context)
     if not text.strip():
         return fails(f"{ANSWER} is missing or empty")
-    cited = adr_files.cited(text, bare=True)
+    cited = list(map(padded, citations.named(text)))
     statuses = {adr.id: f"'{adr.word('title')}' ({adr.word('status')})" for adr in _all(context)}
     reasons = [] if right in cited else [f"{ANSWER} does not cite {right}, but {', '.join(cited) or 'no ADR'}"]
     reasons += [
@@ -267,12 +277,14 @@ def answer_cites(context: Context, right: str, wrong: list[str]) -> Finding:
 
 @word("sandbox", said=Argument("text"), among=Argument("texts"))
 def answer_line(context: Context, said: str, among: list[str]) -> Finding:
-    """Of the words AMONG, ANSWER.md has SAID and no other on a line of its own."""
-    lines = {
-        re.sub(r"^[^:]{0,20}:", "", line).strip(" \t#>*_`-–—•.!\"'").lower() for line in _answer(context).split("\n")
-    }
-    found = [item for item in among if item.lower() in lines]
+    """Of the words AMONG, ANSWER.md has SAID and no other on a line of its own.
+
+    A label before it, markup, quotes and punctuation around it are nothing.
+    """
+    lines = [normal(line).lower() for line in _answer(context).splitlines()]
+    bare = {_AROUND.sub("", _LABEL.sub("", _AROUND.sub("", line))) for line in lines}
+    found = [item for item in among if item.lower() in bare]
     if found == [said]:
         return passes(f"{ANSWER} says '{said}'")
     told = " and ".join(f"'{item}'" for item in found) or "none of its words"
-    return fails(f"{ANSWER} has {told} on a line of its own, expected '{said}'")
+    return fails(f"{ANSWER} has {told} as a line, expected '{said}'")

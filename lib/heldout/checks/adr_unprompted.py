@@ -1,15 +1,15 @@
 """Check words of the suite adr-unprompted: was the ADR system used unprompted, and for the right thing?"""
 
-import re
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 
 from heldout.checks.adr_access import accesses
 from heldout.checks.adr_files import FOLDER, INDEX, number_of
-from heldout.checks.citations import cited
+from heldout.checks.citations import cited, objected
 from heldout.checks.decided import decided
 from heldout.checks.patterns import found, missing
-from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, patterns, word
+from heldout.checks.rubycode import lines, methods, with_helpers
+from heldout.checks.words import PASS, Argument, Context, Finding, fails, optional, passes, patterns, word
 
 _NOT_WRITTEN = (f"{FOLDER}/{INDEX}", "graphify-out/")  # generated: their lines are nobody's words
 Code = Mapping[str, list[str]]  # glob of paths -> patterns
@@ -74,22 +74,41 @@ def no_new_adr(context: Context) -> Finding:
     distractors=Argument("texts"),
     acted_right=Argument("code"),
     acted_wrong=optional("code", {}),
+    acted_against=optional("code", {}),
 )
 def adr_applied(
-    context: Context, correct: list[str], distractors: list[str], acted_right: Code, acted_wrong: Code
+    context: Context,
+    correct: list[str],
+    distractors: list[str],
+    acted_right: Code,
+    acted_wrong: Code,
+    acted_against: Code,
 ) -> Finding:
     """The CORRECT ADR was followed: by what the tree shows, else by the ids that the agent's own words cite.
 
-    ACTED_RIGHT and ACTED_WRONG map globs of paths to patterns that the added lines of one such file all match. Where
-    neither does, visible text and written content must cite one of CORRECT and none of DISTRACTORS as holding.
+    ACTED_RIGHT, _WRONG and _AGAINST map globs of paths to patterns that the added code of one such file all matches
+    (`heldout.checks.rubycode`). Where the tree shows neither right nor wrong, the words must cite one of CORRECT and
+    none of DISTRACTORS as holding. What is acted AGAINST it may be done by whoever says so: it undoes what was right
+    but for a new ADR, and the citation must stand beside a word of the conflict.
     """
     wrong, right = _acting(context, acted_wrong), _acting(context, acted_right)
     expected = "/".join(correct)
     if wrong:
         return fails(f"{wrong} acts against ADR {expected} (decided by the tree)", via="acted")
-    if right:
+    against = "" if right.startswith(FOLDER) else _acting(context, acted_against)
+    if right and not against:
         return passes(f"{right} acts on ADR {expected} (decided by the tree)", via="acted")
-    held, mentioned = cited("\n\n".join(_own_words(context)))
+    said = "\n\n".join(_own_words(context))
+    finding = _citing(said, correct, distractors)
+    if finding.outcome == PASS and against and not objected(said, {int(number) for number in correct}):
+        told = f"{against} acts against ADR {expected}, which is cited without a word on that (decided by the tree)"
+        return fails(told, via="cited", info=finding.info)
+    return finding
+
+
+def _citing(said: str, correct: list[str], distractors: list[str]) -> Finding:
+    held, mentioned = cited(said)
+    expected = "/".join(correct)
     info = {"cited": ",".join(f"{number:04d}" for number in sorted(held))} if held else {}
     astray = [number for number in distractors if int(number) in held]
     if astray:
@@ -103,22 +122,25 @@ def adr_applied(
 
 
 def _acting(context: Context, wanted: Code) -> str:
-    """The first changed file whose added lines match all patterns of a glob that fits its path, or ''."""
-    for path in _changed(context):
+    """The first changed file whose added code matches all patterns of a glob that fits its path, or ''."""
+    changed = _changed(context)
+    for path in changed:
         inner = _project(context, path)
-        for glob, items in wanted.items():
-            if fnmatchcase(inner, glob):
-                code = _code(inner, context.added_text(path))
-                if all(found(item, code) is not None for item in items):
-                    return inner
+        fitting = [items for glob, items in wanted.items() if fnmatchcase(inner, glob)]
+        if fitting:
+            helpers = dict(method for other in changed if other != path for method in methods(_code(context, other)))
+            code = with_helpers("\n".join(_code(context, path)), helpers)
+            if any(all(found(item, code) is not None for item in items) for items in fitting):
+                return inner
     return ""
 
 
-def _code(path: str, text: str) -> str:
-    """Lines of code without Ruby's comments: what a comment says is not done."""
+def _code(context: Context, path: str) -> list[str]:
+    """The added lines of a file; those of Ruby as `heldout.checks.rubycode` gives them."""
     if not path.endswith(".rb"):
-        return text
-    return "\n".join(re.sub(r"(?:^|\s)#(?!\{).*", "", line) for line in text.split("\n"))
+        return context.added_text(path).split("\n")
+    code, added = lines(context.tree.text(path)), context.added_lines(path)
+    return code if added is None else [code[place] for place in added]
 
 
 def _own_words(context: Context) -> list[str]:

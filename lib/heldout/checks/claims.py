@@ -1,13 +1,15 @@
-"""What a report on an incident claims: what it denies or says of something else in the same words is cut out.
+"""What a report on an incident claims: what it denies, only guesses, or says of something else is cut out.
 
 'No worker died', 'I ruled out a crash' and 'the full queue was not the cause' name what did not happen. But 'no worker
 was left', 'the token was not renewed' and 'nobody noticed the dropped events' tell what did: a denial is cut only where
-it stands right before a word for something that happens in the relay, with nothing between that turns it. English.
+it stands right before a word for something that happens in the relay, with nothing between that turns it. A guess is
+what may or might have been, and what is listed as possible or discarded (`heldout.checks.weighed`). English.
 """
 
 import regex
 
-from heldout.checks.patterns import TIMEOUT, normal
+from heldout.checks.patterns import TIMEOUT
+from heldout.checks.weighed import stated
 from heldout.errors import Fault
 
 _FLAGS = regex.IGNORECASE | regex.VERBOSE | regex.VERSION0
@@ -60,6 +62,17 @@ _RULED_OUT = regex.compile(
     _FLAGS,
 )
 
+# What is guessed, or not known. 'The loss could have been prevented' and '302 events, perhaps more' are none.
+_GUESSED = regex.compile(
+    rf"""(?: \b(?: may | might )\s(?:(?:well|also|simply|just)\s)?(?: have | be )\b
+        | \bcould\s(?:(?:well|also)\s)?have\b
+          (?!\s(?:been\s)?(?:avoid|prevent|notic|caught|saved|stopped|seen|known|help)\w*)
+        | (?:^|(?<=[.;:!?]\s)) (?: perhaps | possibly | maybe | conceivably )\b
+        | \b(?: whether | (?:I|we|I['’]d)\s(?:can\sonly\s|would\s)?(?: suspect | guess | speculate )
+          | (?:one|another)\s(?: possibility | hypothesis | theory | guess )\s(?:is|was)\b ) ) {_REST}""",
+    _FLAGS,
+)
+
 # The same words of something else: throughput drops, connections are lost, certificates expire, code has lines.
 _ELSE = regex.compile(
     r"""\b(?: drop\w* | los(?:e|es|t|ing) | discard\w* )\s(?:(?:the|its|their|our|my|this|that|an?|all)\s)?
@@ -95,12 +108,12 @@ _ELSE = regex.compile(
 
 
 def claimed(text: str) -> str:
-    """`text`, normalised, without what it denies or says of something else; a full stop stands where it was cut.
+    """`text`, normalised, without what it denies, guesses or says of something else; a full stop stands for a cut.
 
     Raises Fault check-error when that takes too long.
     """
-    flat = normal(text)
-    for cut in (_RULED_OUT, _ELSE, _DENIED):
+    flat = stated(text)
+    for cut in (_GUESSED, _RULED_OUT, _ELSE, _DENIED):
         try:
             flat = cut.sub(". ", flat, timeout=TIMEOUT)
         except TimeoutError:

@@ -31,7 +31,7 @@ _KEYWORDS = {
     "function",
     "in",
 }
-_SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash"}
+SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash"}
 # Programs that run another one, with the letters of their options that take a value.
 _WRAPPERS = {
     "sudo": "ugpCh",
@@ -43,7 +43,7 @@ _WRAPPERS = {
     "xargs": "InPLdsE",
 }
 _WRAPPERS |= dict.fromkeys(("command", "nohup", "exec", "builtin", "setsid", "time"), "")
-RUNNERS = frozenset((*_SHELLS, *_WRAPPERS, "eval"))  # their words are commands, which `commands` yields by themselves
+RUNNERS = frozenset((*SHELLS, *_WRAPPERS, "eval"))  # their words are commands, which `commands` yields by themselves
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _REDIRECTION = re.compile(r"(?:[0-9]+|&)?(?:<<<|<<-|<<|<>|>>|>\||>&|<&|>|<)")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?@*#!$-]")
@@ -53,13 +53,15 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9?@*#!$-]")
 class Simple:
     """One simple command: its words (expanded), files it redirects to and from, and the folders it may run in.
 
-    There are several folders where a `cd` may or may not have happened (`cd a || cd b`).
+    There are several folders where a `cd` may or may not have happened (`cd a || cd b`). `inputs` are the texts of its
+    here-documents and here-strings.
     """
 
     words: list[str] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
     reads: list[str] = field(default_factory=list)
     cwds: tuple[str, ...] = ()
+    inputs: list[str] = field(default_factory=list)
 
     @property
     def program(self) -> str:
@@ -88,7 +90,8 @@ class _Reader:
         self.stack: list[tuple[str, ...]] = []  # of pushd
         self.alternative = False  # the command under way follows `||`
         self.inner: list[Simple] = []  # commands of substitutions met in the current words
-        self.here: list[tuple[str, bool]] = []  # delimiters of here-documents whose bodies follow the line
+        # Here-documents whose bodies follow the line: delimiter, whether tabs go, whom the body is given to.
+        self.here: list[tuple[str, bool, list[str]]] = []
         self.outside: list[tuple[tuple[str, ...], dict[str, str]]] = []  # what `( … )` must not change
 
     def commands(self) -> Iterator[Simple]:
@@ -141,23 +144,29 @@ class _Reader:
         target = self._word()
         operator = sign.lstrip("0123456789&")
         if operator in ("<<", "<<-"):
-            self.here.append((target, operator == "<<-"))
+            self.here.append((target, operator == "<<-", simple.inputs))
         elif operator in (">&", "<&") and re.fullmatch(r"[0-9]*-?", target):
             return
         elif operator in ("<", "<&"):
             simple.reads.append(target)
-        elif operator != "<<<" and target:
+        elif operator == "<<<":
+            simple.inputs.append(target)
+        elif target:
             simple.writes.append(target)
 
     def _skip_here_documents(self) -> None:
-        for delimiter, strip in self.here:
+        for delimiter, strip, inputs in self.here:
+            start = self.place
             while self.place < len(self.text):
                 end = self.text.find("\n", self.place)
                 end = len(self.text) if end < 0 else end
-                line = self.text[self.place : end]
+                line, before = self.text[self.place : end], self.place
                 self.place = min(end + 1, len(self.text))
                 if (line.lstrip("\t") if strip else line) == delimiter:
+                    inputs.append(self.text[start:before])
                     break
+            else:
+                inputs.append(self.text[start:])
         self.here.clear()
 
     def _end(self, simple: Simple) -> Iterator[Simple]:
@@ -181,13 +190,13 @@ class _Reader:
         program = os.path.basename(unwrapped[0]) if unwrapped else ""
         if program in ("cd", "pushd", "popd"):
             self._move(program, next((word for word in unwrapped[1:] if not word.startswith("-") or word == "-"), None))
-        elif program in _SHELLS or program == "eval":
+        elif program in SHELLS or program == "eval":
             inner = " ".join(unwrapped[1:]) if program == "eval" else _script(unwrapped)
             yield from self._nested(inner)
         elif program == "find":
             yield from (Simple(words, [], [], simple.cwds) for words in _executed(unwrapped))
         elif unwrapped and unwrapped is not words:
-            yield Simple(unwrapped, [], [], simple.cwds)
+            yield Simple(unwrapped, [], [], simple.cwds, simple.inputs)
 
     def _move(self, program: str, target: str | None) -> None:
         """Follow `cd`, `cd -`, pushd and popd. After `||` it happens only where what stood before (a `cd`?) failed."""

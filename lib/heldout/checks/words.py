@@ -143,20 +143,25 @@ class Context:
 
     def added_text(self, path: str) -> str:
         """The whole text of a new file; of a changed one the lines that were not there before."""
+        added = self.added_lines(path)
+        if added is None:
+            return self.tree.text(path)
+        after = self.tree.text(path).splitlines()
+        return "\n".join(after[place] for place in added)
+
+    def added_lines(self, path: str) -> list[int] | None:
+        """Which lines of a changed file, counted from 0, were not there before; None of a new file: all of them."""
         import difflib
 
         if path in self.tree.left_out:
             raise Fault("sandbox-error", f"'{path}' was too large to keep")
-        after = self.tree.text(path)
         if path not in self._start():
-            return after
+            return None
         if self.before is None:
             raise Fault("sandbox-error", f"the starting content of '{path}' was not kept")
         old = self.before(path).decode("utf-8-sig", "replace").splitlines()
-        matcher = difflib.SequenceMatcher(None, old, new := after.splitlines(), autojunk=False)
-        return "\n".join(
-            line for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal" for line in new[low:high]
-        )
+        matcher = difflib.SequenceMatcher(None, old, self.tree.text(path).splitlines(), autojunk=False)
+        return [place for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal" for place in range(low, high)]
 
     def _start(self) -> Mapping[str, Entry]:
         if self.start is None:

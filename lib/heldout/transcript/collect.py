@@ -121,7 +121,9 @@ class Collector:
         elif call.action is not None and call.tool in READING:
             call.action["_answered"] = line
             if call.tool != "Read" and (agent != MAIN or self.spawns.all) and not error:
-                found = reads.by_prefix("\n".join(results.texts(content)))
+                text = "\n".join(results.texts(content))
+                call.action["_rows"] = text.count("\n") + (not text.endswith("\n"))
+                found = reads.by_prefix(text)
                 if found:
                     call.action["_lines"] = found
 

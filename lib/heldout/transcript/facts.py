@@ -1,5 +1,6 @@
 """From what was collected to `facts.json`, schema 1 (DESIGN section 6)."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from heldout.transcript import reads
@@ -10,8 +11,13 @@ from heldout.transcript.tokens import FIELDS, Sum
 SCHEMA = 1
 
 
-def build(found: Collector, source: dict[str, Any], metas: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """The facts of one session. `source`: format, files, notes; `metas`: agent id -> its meta file."""
+def build(
+    found: Collector, source: dict[str, Any], metas: dict[str, dict[str, Any]], start: Iterable[str] = ()
+) -> dict[str, Any]:
+    """The facts of one session. `source`: format, files, notes; `metas`: agent id -> its meta file.
+
+    `start`: the files of its sandbox at the start, where they are known.
+    """
     for agent_id, meta in metas.items():
         spawn = found.spawns.of_call(meta.get("toolUseId") if type(meta.get("toolUseId")) is str else None)
         if spawn is not None:
@@ -25,6 +31,7 @@ def build(found: Collector, source: dict[str, Any], metas: dict[str, dict[str, A
     for action in actions:
         action["agent"] = names[action["agent"]]
     cwd = found.session.facts(found.agents)["cwd"] or "/"
+    charged = reads.charges(actions, cwd, start)
     tokens = _tokens(found, sums, source["format"])
     facts: dict[str, Any] = {
         "schema": SCHEMA,
@@ -40,15 +47,16 @@ def build(found: Collector, source: dict[str, Any], metas: dict[str, dict[str, A
             "main": found.actions.read_main,
             "before_first_spawn": _before_first_spawn(found),
             "sidechain": found.actions.read_sidechain,
-            "by_path": reads.by_path(actions, cwd),
+            "by_path": reads.by_path(actions, charged),
         },
-        "dual_read": reads.dual_reads(actions, _launched(found), cwd) if _all_seen(found) else None,
+        "dual_read": reads.dual_reads(actions, charged, _launched(found)) if _all_seen(found) else None,
         "tokens": tokens,
         "answers": found.answers.facts(),
     }
     for action in actions:
         action.pop("_answered", None)
         action.pop("_lines", None)
+        action.pop("_rows", None)
     ended, detail = _ended(found, source)
     last = found.ending
     facts |= {"ended": ended, "detail": detail}

@@ -60,6 +60,6 @@ def final_message(folder: Path) -> str:
 
 def _signature(folder: Path) -> list[list[str | int]]:
     """Name, size and time of every file the facts rest on: one that was changed makes them afresh."""
-    files = [folder / "transcript.jsonl", *sorted(folder.glob("session/**/*.json*"))]
+    files = [folder / "transcript.jsonl", folder / "start.tsv", *sorted(folder.glob("session/**/*.json*"))]
     found = [(path, path.stat()) for path in files if path.is_file()]
     return [[path.relative_to(folder).as_posix(), info.st_size, info.st_mtime_ns] for path, info in found]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from heldout.errors import Fault
-from heldout.transcript import facts, family, formats, lines
+from heldout.transcript import facts, family, formats, known, lines
 from heldout.transcript.agents import MAIN
 from heldout.transcript.collect import Collector
 from heldout.transcript.native import Native
@@ -114,7 +114,8 @@ def _family(members: family.Family) -> dict[str, Any]:
     source: dict[str, Any] = {"format": format, "files": read}
     if notes:
         source["notes"] = notes
-    return facts.build(found, source, {agent.id: agent.meta for agent in members.subagents})
+    metas = {agent.id: agent.meta for agent in members.subagents}
+    return facts.build(found, source, metas, known.of_start(members.base / "start.tsv"))
 
 
 def _name(path: Path, base: Path) -> str:

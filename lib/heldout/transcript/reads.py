@@ -1,78 +1,23 @@
-"""Which files were read: bytes by path, and what the main loop read again after a subagent had been sent to read it."""
+"""Which files were read: bytes by path, and what the main loop read again after a subagent had been sent to read it.
+
+A result is charged to files so that the charges sum up to its bytes at most: lines that begin with a file's name to
+that file, the rest to the files that the command prints, in equal parts but where a limit is known (`head -n 5`, or a
+pipe into `head -c 9000`). What is piped into a counter, or written to a file, is charged to none.
+"""
 
 import re
-from itertools import pairwise
+from collections.abc import Iterable
 from posixpath import join, normpath
 from typing import Any
 
 from heldout.transcript.bounds import PATHS
+from heldout.transcript.known import Known, rooted
+from heldout.transcript.printing import Printed, printed
 
-# Programs that print the content of the files they name: whether their first plain argument is a script or a pattern,
-# and which of their options take the next argument.
-_PRINTERS: dict[str, tuple[bool, frozenset[str]]] = {
-    **dict.fromkeys(("cat", "less", "more", "tac", "nl"), (False, frozenset[str]())),
-    **dict.fromkeys(("head", "tail"), (False, frozenset(("-n", "-c", "--lines", "--bytes")))),
-    **dict.fromkeys(("cut", "sort", "uniq"), (False, frozenset(("-d", "-f", "-c", "-b", "-k", "-t", "-o", "-s")))),
-    **dict.fromkeys(("strings", "xxd", "od"), (False, frozenset(("-n", "-l", "-s", "-j", "-N")))),
-    **dict.fromkeys(
-        ("grep", "egrep", "fgrep", "zgrep", "rg"),
-        (True, frozenset(("-A", "-B", "-C", "-m", "-g", "-t", "--include", "--exclude", "--exclude-dir"))),
-    ),
-    "sed": (True, frozenset(("-l",))),
-    **dict.fromkeys(("awk", "gawk"), (True, frozenset(("-F", "-v")))),
-    "jq": (True, frozenset(("--indent", "--tab"))),
-}
-_NAMED = re.compile(rf"\b(?:{'|'.join(_PRINTERS)})\b")  # the name ends at a blank, a quote, a slash or a separator
-_SCRIPT = re.compile(r"-[A-Za-z]*[ef]|--regexp|--file|--expression")  # options whose argument is the script
-_SEPARATORS = frozenset(("|", "||", "&&", ";", "&", "\n", "(", ")"))
-_TOKEN = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\|\||&&|[|;&<>()\n]|(?:\\.|[^\s'\"|;&<>()\\])+")
 _PREFIX = re.compile(r"([^\s:*?\"']{1,300}):")
 DUAL = 4_096  # bytes: more than this received again counts as a second reading
 
-
-def paths_of_command(command: str) -> list[str]:
-    """Files whose content a shell command prints, as they are spelt: `cat a | grep x b; cd d && sed -n 1p c`."""
-    command = command[:4_000]
-    if _NAMED.search(command) is None:
-        return []  # most commands print no file, and taking one apart costs as much as reading its line
-    found: list[str] = []
-    here = ""
-    words: list[str] = []
-    for token in [*_TOKEN.findall(command), ";"]:
-        if token not in _SEPARATORS:
-            words.append(token[1:-1] if token[0] in "'\"" else token)
-            continue
-        if words[:1] == ["cd"] and len(words) > 1:
-            here = join(here, words[1])
-        found += [join(here, path) for path in _printed(words)]
-        words = []
-    return found
-
-
-def _printed(words: list[str]) -> list[str]:
-    """The files that one simple command prints."""
-    while words and "=" in words[0]:
-        words = words[1:]  # variable assignments before the program
-    inputs = [after for word, after in pairwise(words) if word == "<"]
-    program = _PRINTERS.get(words[0].rsplit("/", 1)[-1]) if words else None
-    if program is None:
-        return []
-    script, valued = program
-    files: list[str] = []
-    skip = False
-    for word in words[1:]:
-        if skip:
-            skip = False
-        elif word in ("<", ">") or word[-1:] == ">" or word in valued:
-            skip = True
-        elif word.startswith("-") and len(word) > 1:
-            if script and _SCRIPT.fullmatch(word):
-                script, skip = False, True
-        elif script:
-            script = False
-        else:
-            files.append(word)
-    return files + inputs
+Charge = dict[str, int]  # absolute path -> bytes of its content
 
 
 def by_prefix(text: str) -> dict[str, int]:
@@ -88,55 +33,103 @@ def by_prefix(text: str) -> dict[str, int]:
     return sums
 
 
-def paths_of(action: dict[str, Any], cwd: str) -> dict[str, int]:
-    """Absolute path -> bytes of the content of that file which a call's result held."""
-    size, given = action["result_bytes"], action["input"]
-    if not size:
-        return {}
-    spelt: dict[str, int] = action.get("_lines") or {}
-    if not spelt and action["ok"]:
-        path, command = given.get("file_path"), given.get("command")
-        if action["tool"] == "Grep" and given.get("output_mode") == "content":
-            path = given.get("path")
-        if action["tool"] in ("Read", "Grep") and type(path) is str:
-            spelt = {path: size}
-        elif action["tool"] == "Bash" and type(command) is str:
-            spelt = dict.fromkeys(paths_of_command(command), int(size))
-    found: dict[str, int] = {}
-    for path, count in spelt.items():
-        if path and "\0" not in path:
-            absolute = normpath(join(cwd, path))
-            found[absolute] = found.get(absolute, 0) + count
+def charges(actions: list[dict[str, Any]], cwd: str, start: Iterable[str] = (), main: str = "main") -> list[Charge]:
+    """For each action the absolute paths, and the bytes of each file's content that the call's result held.
+
+    `start`: the files of the sandbox at its start, relative to it; without them a glob means the files that the session
+    names otherwise, or else itself. The main loop's folder carries over from one command to the next, below `cwd`.
+    """
+    at_start = rooted(list(start), cwd)
+    known = Known([*at_start, *_spelt(actions, cwd, lines=not at_start)])
+    here = cwd
+    found: list[Charge] = []
+    for action in actions:
+        command = action["input"].get("command")
+        if action["tool"] == "Bash" and type(command) is str:
+            at = here if action["agent"] == main else cwd
+            files, left = printed(command, at, known)
+            found.append(_of_output(action, files, at, known))
+            if action["agent"] == main and action["ok"]:
+                here = left if f"{left}/".startswith(f"{cwd}/") else cwd
+        else:
+            found.append(_of_tool(action, cwd, known))
     return found
 
 
-def by_path(actions: list[dict[str, Any]], cwd: str, main: str = "main") -> dict[str, int]:
+def _spelt(actions: list[dict[str, Any]], cwd: str, *, lines: bool) -> list[str]:
+    """The files that calls of Read name and, with `lines`, those that lines of output begin with."""
+    given = [action["input"].get("file_path") for action in actions if action["tool"] == "Read" and action["ok"]]
+    given += [path for action in actions for path in action.get("_lines") or ()] if lines else []
+    return [normpath(join(cwd, path)) for path in given if type(path) is str and path and "\0" not in path]
+
+
+def _of_tool(action: dict[str, Any], cwd: str, known: Known) -> Charge:
+    """What a call of Read or Grep is charged to."""
+    size, given, path = action["result_bytes"], action["input"], None
+    if not size or not (action["ok"] or action.get("_lines")):
+        return {}
+    if action["tool"] == "Read":
+        path = given.get("file_path")
+    elif action["tool"] == "Grep" and given.get("output_mode") == "content":
+        path = given.get("path")
+    if action.get("_lines"):
+        return _of_output(action, [], cwd, known)
+    return {normpath(join(cwd, path)): size} if type(path) is str and path and "\0" not in path else {}
+
+
+def _of_output(action: dict[str, Any], files: list[Printed], cwd: str, known: Known) -> Charge:
+    """What the output of a command, or the lines that a search found, are charged to."""
+    size, found = action["result_bytes"] or 0, dict[str, int]()
+    named = {item.path for item in files}
+    for spelt, count in (action.get("_lines") or {}).items():
+        path = normpath(join(cwd, spelt))
+        if not files or path in named or path in known.paths:
+            found[path] = found.get(path, 0) + min(count, size)
+    rest = size - sum(found.values())
+    silent = [item for item in files if item.path not in found and not (found and item.searched)]
+    silent = silent or [item for item in files if item.path in found] or files
+    wide = size / max(action.get("_rows") or 1, 1)  # bytes of a line
+    most = [min(size, *(limit for limit in _bytes(item, wide) if limit is not None)) for item in silent]
+    for item, limit in zip(silent, most, strict=True):
+        share = min(limit, rest * limit / (sum(most) or 1))
+        found[item.path] = found.get(item.path, 0) + int(share)
+    return {path: count for path, count in found.items() if count}
+
+
+def _bytes(item: Printed, wide: float) -> tuple[float | None, ...]:
+    lines, most = item.limit
+    return (float("inf"), lines * wide if lines is not None else None, most)
+
+
+def by_path(actions: list[dict[str, Any]], charged: list[Charge], main: str = "main") -> dict[str, int]:
     """Bytes the main loop received of each path; where there are very many, those with the most."""
     sums: dict[str, int] = {}
-    for action in actions:
+    for action, charge in zip(actions, charged, strict=True):
         if action["agent"] == main:
-            for path, count in paths_of(action, cwd).items():
+            for path, count in charge.items():
                 sums[path] = sums.get(path, 0) + count
     if len(sums) > PATHS:
         sums = dict(sorted(sums.items(), key=lambda item: -item[1])[:PATHS])
     return sums
 
 
-def dual_reads(actions: list[dict[str, Any]], launched: dict[str, int], cwd: str, main: str = "main") -> list[str]:
+def dual_reads(
+    actions: list[dict[str, Any]], charged: list[Charge], launched: dict[str, int], main: str = "main"
+) -> list[str]:
     """Paths of which the main loop received more than DUAL bytes after a subagent that read them was launched.
 
     `launched`: agent -> line of the main transcript on which it, or the spawn it descends from, was called.
     """
     first: dict[str, int] = {}
-    for action in actions:
+    for action, charge in zip(actions, charged, strict=True):
         line = launched.get(action["agent"])
         if line is not None:
-            for path in paths_of(action, cwd):
+            for path in charge:
                 first[path] = min(line, first.get(path, line))
     sums: dict[str, int] = {}
-    for action in actions if first else []:
+    for action, charge in zip(actions, charged, strict=True) if first else ():
         if action["agent"] == main:
-            for path, count in paths_of(action, cwd).items():
+            for path, count in charge.items():
                 if path in first and action["_answered"] > first[path]:
                     sums[path] = sums.get(path, 0) + count
     return [path for path, count in sums.items() if count > DUAL]
