@@ -9,15 +9,16 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import regex
-
+from heldout.checks import summaries
 from heldout.checks.keywords import plain, stands, words
+from heldout.checks.markers import shown
 from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
 from heldout.errors import Fault
 
 EVALUATION = "selfEvaluation.verifier_evaluation"
 # What a verifier may say of a claim.
 VERIFICATIONS = ("supported", "partially_supported", "unsupported", "contradicted", "unverifiable")
+STATUSES = ("pass", "fail")
 MODES = ("parsed", "fallback")
 MARKERS = ("executor_evidence_v2", "answer_version", "evidence_bindings", "claim_id")
 # The degraded-output contract: an answer to a rejected diagnosis says one of these.
@@ -33,10 +34,10 @@ SHORT = 4  # words of a claim that can be recognised at all
 
 @word("trace", tools=Argument("texts"))
 def evidence_gathered(context: Context, tools: list[str]) -> Finding:
-    """Every tool of TOOLS was called (toolInvocations), or a summary of the verifier names it."""
+    """Every tool of TOOLS was called (toolInvocations), or a summary of the verifier tells of its call."""
     trace = context.trace
     called = {_name(item["tool"]) for item in _list(trace, "toolInvocations")}
-    told = "\n".join(_strings(_evaluation(trace).get("summaries")))
+    told = summaries.told(_evaluation(trace).get("summaries"))
     uncovered = [tool for tool in tools if _name(tool) not in called and not _mentioned(tool, told)]
     covered = [tool for tool in tools if tool not in uncovered]
     info = {"covered": ",".join(covered), "uncovered": ",".join(uncovered), **_figures(context)}
@@ -46,7 +47,8 @@ def evidence_gathered(context: Context, tools: list[str]) -> Finding:
             f"toolInvocations and summaries lack the evidence tool '{tool}', called: {names}" for tool in uncovered
         )
         return fails(*reasons, info=info)
-    return passes(f"gathered evidence with {', '.join(tools)}", info=info)
+    asked = ["the trace answers another question than the case's"] if "question" in info else []
+    return passes(f"gathered evidence with {', '.join(tools)}", *asked, info=info)
 
 
 def _figures(context: Context) -> dict[str, str]:
@@ -121,8 +123,9 @@ def _repeated(trace: Mapping[str, Any]) -> Iterator[str]:
     """The start of each unverified text of the executor that the final answer repeats."""
     evidence = _mapping(_mapping(trace, "executor"), "executor_evidence_v2")
     checks = _list(_evaluation(trace), "claim_checks")
-    supported = {item.get("claim_id") for item in checks if _word(item.get("verification")) == "supported"}
-    claims = [(item.get("claim_id") in supported, item.get("statement")) for item in _list(evidence, "claims")]
+    doubted = {_id(item) for item in checks if _word(item.get("verification")) != "supported"}
+    supported = {_id(item) for item in checks} - doubted
+    claims = [(_id(item) in supported, item.get("statement")) for item in _list(evidence, "claims")]
     allowed = [trace["question"], *(text for fine, text in claims if fine)]
     for text in (evidence.get("answer"), *(text for fine, text in claims if not fine)):
         size = min(RUN, len(words(plain(text or ""))))
@@ -148,8 +151,13 @@ def audit_closed(context: Context) -> Finding:
 
 @word("trace")
 def gatekeeper_obeyed(context: Context) -> Finding:
-    """Where gatekeeper_result.status is fail, the verdict is not PASS."""
+    """A gatekeeper on record says pass or fail, and where it says fail, the verdict is not PASS."""
+    if _evaluation(context.trace).get("gatekeeper_result") is None:
+        return passes("no gatekeeper is on record")
     status = _word(_mapping(_evaluation(context.trace), "gatekeeper_result").get("status"))
+    if status not in STATUSES:
+        found = f"is '{status}'" if status else "is missing"
+        return fails(f"{EVALUATION}.gatekeeper_result.status {found}, expected {' or '.join(STATUSES)}")
     verdict = _verdict(context.trace)
     if status == "fail" and verdict == "pass":
         return fails(f"{EVALUATION}.verdict is 'pass' although gatekeeper_result.status is 'fail'")
@@ -158,7 +166,10 @@ def gatekeeper_obeyed(context: Context) -> Finding:
 
 @word("trace")
 def claims_audited(context: Context) -> Finding:
-    """There is a claim check, and each has claim_id, verification (a value of the verifier's contract) and detail."""
+    """There is a claim check, and each has claim_id, verification (a value of the verifier's contract) and detail.
+
+    Where the executor's claims are on record, each check belongs to one of them, and each of them has a check.
+    """
     checks = _list(_evaluation(context.trace), "claim_checks")
     reasons: list[str] = [] if checks else [f"{EVALUATION}.claim_checks has no entry, expected one a claim"]
     for place, item in enumerate(checks):
@@ -167,7 +178,21 @@ def claims_audited(context: Context) -> Finding:
         if "verification" not in lacking and _word(item["verification"]) not in VERIFICATIONS:
             told = f"claim_checks/{place}/verification is '{item['verification']}'"
             reasons.append(f"{told}, expected one of {', '.join(VERIFICATIONS)}")
+    reasons += _loose_ends(context.trace, checks)
     return fails(*reasons) if reasons else passes(f"{len(checks)} claim checks are auditable")
+
+
+def _loose_ends(trace: Mapping[str, Any], checks: list[Any]) -> Iterator[str]:
+    """Checks of no claim of the executor and claims without a check, where the executor's claims are on record."""
+    evidence = _mapping(_mapping(trace, "executor"), "executor_evidence_v2")
+    claims = [name for item in _list(evidence, "claims") if (name := _id(item))]
+    checked = [_id(item) for item in checks]
+    for place, name in enumerate(checked):
+        if claims and name and name not in claims:
+            told = f"claim_checks/{place}/claim_id is '{name}'"
+            yield f"{told}, expected a claim of the executor: {', '.join(claims)}"
+    if checked and all(checked):  # otherwise it cannot be told which claim lacks one
+        yield from (f"claim_checks has no entry for the claim '{name}'" for name in claims if name not in checked)
 
 
 @word("trace")
@@ -183,16 +208,10 @@ def composer_recorded(context: Context) -> Finding:
 @word("trace", markers=optional("keywords", MARKERS))
 def no_raw_markers(context: Context, markers: list[str]) -> Finding:
     """The final answer shows no raw protocol marker, in any letter case or spelling (claim_id, claimId, claim-id)."""
-    answer = _answer(context)
-    found = [marker for marker in markers if _marker(marker).search(answer)]
+    _answer(context)
+    found = shown(markers, context.trace["finalAnswer"])
     reasons = (f"finalAnswer shows the raw protocol marker '{marker}', expected it absent" for marker in found)
     return fails(*reasons) if found else passes("finalAnswer shows no raw protocol marker")
-
-
-@cache
-def _marker(marker: str) -> Any:
-    body = r"(?:[_-]\s?)?".join(map(regex.escape, marker.casefold().split("_")))
-    return regex.compile(rf"(?<![a-z0-9]){body}s?(?![a-z0-9])")
 
 
 def _answer(context: Context) -> str:
@@ -219,6 +238,11 @@ def _list(owner: Mapping[str, Any], key: str) -> list[Any]:
     return owner.get(key) or []
 
 
+def _id(item: Mapping[str, Any]) -> str:
+    """The id of a claim or of its check."""
+    return (item.get("claim_id") or "").strip()
+
+
 def _word(value: str | None) -> str:
     return (value or "").strip().lower()
 
@@ -234,12 +258,3 @@ def _mentioned(tool: str, text: str) -> bool:
 @cache
 def _tool(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9_-]){re.escape(_name(name))}(?![a-z0-9_-])")
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """All texts of plain data, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)
