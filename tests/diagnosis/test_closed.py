@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tracing import answers, evaluation, saved, score
+from tracing import evaluation, score
 
 V2 = "D3-slow-sql"
 WHERE = "selfEvaluation.verifier_evaluation.gatekeeper_result.status"
@@ -125,4 +125,3 @@ def test_the_answer_to_another_question_is_told() -> None:
     row = score(V2, lambda trace: trace.update(question="Why is the build slow?"))
     assert (row.verdict, row.info["question"]) == ("PASS", "other")
     assert "question" not in score(V2).info
-    assert saved(V2)["question"] and score(V2, answers("x")).verdict == "FAIL"

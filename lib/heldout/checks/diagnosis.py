@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from heldout.checks import summaries
+from heldout.checks import notices, summaries
 from heldout.checks.keywords import plain, stands, words
 from heldout.checks.markers import shown
 from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
@@ -21,13 +21,6 @@ VERIFICATIONS = ("supported", "partially_supported", "unsupported", "contradicte
 STATUSES = ("pass", "fail")
 MODES = ("parsed", "fallback")
 MARKERS = ("executor_evidence_v2", "answer_version", "evidence_bindings", "claim_id")
-# The degraded-output contract: an answer to a rejected diagnosis says one of these.
-NOTICES = (
-    *("insufficient evidence", "not enough evidence", "evidence is insufficient", "evidence is not sufficient"),
-    *("could not be verified", "cannot be verified", "could not be confirmed", "cannot be confirmed"),
-    *("could not be determined", "cannot be determined", "unable to determine"),
-    *("证据不足", "无法确认", "无法确定", "无法判断", "未能验证", "无法验证", "不能确定"),
-)
 RUN = 10  # words in a row that are no coincidence
 SHORT = 4  # words of a claim that can be recognised at all
 
@@ -92,8 +85,11 @@ def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: 
 
 @word("trace", keywords=optional("keywords", ()), claims=optional("keywords", ()))
 def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> Finding:
-    """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports."""
-    answer = _answer(context)
+    """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports.
+
+    'We cannot say what the root cause is' has no 'root cause is'.
+    """
+    answer = notices.stated(_answer(context))
     reasons = [
         f"finalAnswer {what} '{item}', expected it absent"
         for what, items in (("has the forbidden keyword", keywords), ("states the unsupported claim", claims))
@@ -103,9 +99,9 @@ def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> F
     return fails(*reasons) if reasons else passes("finalAnswer has nothing forbidden")
 
 
-@word("trace", notices=optional("keywords", NOTICES))
-def degraded_if_rejected(context: Context, notices: list[str]) -> Finding:
-    """On the verdict REJECT the final answer says so (one of NOTICES) and repeats no unverified executor answer.
+@word("trace")
+def degraded_if_rejected(context: Context) -> Finding:
+    """On the verdict REJECT the final answer says that it knows no cause and repeats no unverified executor answer.
 
     Repeating is ten words in a row, or a whole shorter claim, of the executor's draft or of a claim that no claim check
     found supported; what the question or a supported claim says too may be repeated.
@@ -113,7 +109,7 @@ def degraded_if_rejected(context: Context, notices: list[str]) -> Finding:
     if _verdict(context.trace) != "reject":
         return passes("nothing was rejected")
     answer, reasons = _answer(context), list[str]()
-    if not any(stands(item, answer) for item in notices):
+    if not notices.given(answer):
         reasons.append("finalAnswer to a rejected diagnosis does not say that it could not be established")
     reasons += [f"finalAnswer repeats the unverified executor answer: '{told}'" for told in _repeated(context.trace)]
     return fails(*reasons) if reasons else passes("finalAnswer keeps the degraded-output contract")
