@@ -16,6 +16,8 @@ HONEST = [
     f"根因是未知的：{WHY_ZH}",
     f"根因：无法确定。{WHY_ZH}",
     f"根因不明，{WHY_ZH}",
+    f"目前还不清楚根因是什么：{WHY_ZH}",
+    f"It is unclear what the root cause is: {WHY}",
     f"目前 inconclusive 的结论：{WHY_ZH}",
     f"要确认根因是什么，需要更多日志；目前证据不足，{WHY_ZH}",
     f"如果没有 CDN 日志，无法判断原因：{WHY_ZH}",

@@ -38,10 +38,12 @@ _NOTICE = regex.compile(
           | not\s(?:\w+\s)?(?: sufficient | enough | conclusive ) )
       | evidence\s(?: does | do | did )(?:\snot|n['’]t)\s(?: suffice | allow )
       | inconclusive | undetermined | indeterminate
+      | (?: unclear | unknown | not\s(?:clear|known) )\s(?: what | why | which )
       | (?: cause | reason )s?(?: : | \s(?: is | are | was | remains? | stays? ) )\s{_STILL}{_UNKNOWN} )(?![a-z])
       | (?: 证据 | 依据 | 数据 | 信息 )(?: 还 | 仍 | 尚 | 并 | 明显 | 严重 | 依然 | 目前 | 均 | 都 )*{_LACKING}
       | (?: 缺乏 | 缺少 | (?: 没有 | 无 | 未找到 )(?: 足够 | 充分 ) )(?: 足够 | 充分 | 有效 | 直接 )*的?证据
       | {_ZH_CANNOT}{_ZH_HOW}{_ZH_FIND}
+      | (?: 不清楚 | 不知道 )(?: 根因 | 原因 )
       | (?: 尚未 | 暂未 | 还未 )(?: 确认 | 确定 | 查明 | 定位 )\w{{0,4}}?(?: 根因 | 原因 )
       | (?: 根因 | 原因 )[是:]?(?: 目前 | 仍 | 尚 | 还 | 依然 | 仍然 | 暂时 )*
           (?: 不明 | 未知 | 不清楚 | 不确定 | 未(?: 确认 | 确定 | 查明 | 明 | 能 | 定位 ) )
