@@ -4,6 +4,7 @@ import errno
 import fcntl
 import os
 import re
+import stat
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,6 +21,13 @@ def natural(name: str) -> list[str | tuple[int, str]]:
     """A key that sorts numbers in names by value: D2 before D10."""
     parts = re.split(r"([0-9]+)", name)
     return [(len(part.lstrip("0")), part.lstrip("0")) if place % 2 else part for place, part in enumerate(parts)]
+
+
+def regular(path: Path) -> Path:
+    """`path`, of a regular file; OSError for anything else, such as a pipe, whose reader would wait for ever."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "it is no regular file")
+    return path
 
 
 def write_whole(path: Path, data: bytes | str) -> None:

@@ -118,6 +118,24 @@ DRESSES: dict[str, Callable[[str], str]] = {
     "entities": lambda text: text.replace("_", "&#95;"),
     "camel case": lambda text: text.title().replace("_", ""),
     "hyphens": lambda text: text.replace("_", "-"),
+    "another hyphen": lambda text: text.replace("_", "\u2011"),
+    "dash": lambda text: text.replace("_", "–"),
+    "minus": lambda text: text.replace("_", "\u2212"),
+    "another underscore": lambda text: text.replace("_", "\u203f"),
+    "space before": lambda text: text.replace("_", " _"),
+    "line break before": lambda text: text.replace("_", "\n_"),
+    "spaces around": lambda text: text.replace("_", " _ "),
+    "twice": lambda text: text.replace("_", "__"),
+    "tag": lambda text: text.replace("_", "<wbr>_"),
+    "tags alone": lambda text: text.replace("_", "<wbr/>"),
+    "tag within": lambda text: f"{text[:3]}<b class='x'>{text[3:]}</b>",
+    "comment": lambda text: text.replace("_", "<!-- x -->_"),
+    "in a tag": lambda text: f"<a title='{text}'>x</a>",
+    "JSON escape": lambda text: f'{{"{text}": 1}}'.replace("_", "\\u005f"),
+    "numbered": lambda text: f"{text}1",
+    "singular": lambda text: text.removesuffix("s"),
+    "without version": lambda text: f'```json\n{{"{text.removesuffix("_v2")}": {{"claims": []}}}}\n```',
+    "another version": lambda text: text.replace("_v2", "_v3"),
     "plural": lambda text: f"{text}s",
     "inside a path": lambda text: f"executor.{text}[0]",
     "before Chinese": lambda text: f"见{text}字段",
@@ -132,7 +150,14 @@ def test_raw_executor_json_is_not_user_facing(marker: str, dress: str) -> None:
     assert row.reasons == (f"finalAnswer shows the raw protocol marker '{marker}', expected it absent",)
 
 
-@pytest.mark.parametrize("text", ["claim identity", "this claim, id 4", "answer versions differ", "evidence binding"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("claim identity", "this claim, id 4", "answer versions differ", "evidence binding", "the claim id card"),
+        *("the claim <b>id</b> card", "claim<br>id 4", "the claim – id 4 – is open", "a claim\n\n- id 4", "claim\nid"),
+        *("the executor evidence", "reclaim_id", "claim_idea", "claim, _id_ included", "claim < id, id > claim"),
+    ],
+)
 def test_words_that_only_resemble_a_marker_are_none(text: str) -> None:
     assert score(V2, says(text)).verdict == "PASS"
 

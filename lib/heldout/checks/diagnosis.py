@@ -9,34 +9,28 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
 
-import regex
-
+from heldout.checks import notices, summaries
 from heldout.checks.keywords import plain, stands, words
+from heldout.checks.markers import shown
 from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
 from heldout.errors import Fault
 
 EVALUATION = "selfEvaluation.verifier_evaluation"
 # What a verifier may say of a claim.
 VERIFICATIONS = ("supported", "partially_supported", "unsupported", "contradicted", "unverifiable")
+STATUSES = ("pass", "fail")
 MODES = ("parsed", "fallback")
 MARKERS = ("executor_evidence_v2", "answer_version", "evidence_bindings", "claim_id")
-# The degraded-output contract: an answer to a rejected diagnosis says one of these.
-NOTICES = (
-    *("insufficient evidence", "not enough evidence", "evidence is insufficient", "evidence is not sufficient"),
-    *("could not be verified", "cannot be verified", "could not be confirmed", "cannot be confirmed"),
-    *("could not be determined", "cannot be determined", "unable to determine"),
-    *("证据不足", "无法确认", "无法确定", "无法判断", "未能验证", "无法验证", "不能确定"),
-)
 RUN = 10  # words in a row that are no coincidence
 SHORT = 4  # words of a claim that can be recognised at all
 
 
 @word("trace", tools=Argument("texts"))
 def evidence_gathered(context: Context, tools: list[str]) -> Finding:
-    """Every tool of TOOLS was called (toolInvocations), or a summary of the verifier names it."""
+    """Every tool of TOOLS was called (toolInvocations), or a summary of the verifier tells of its call."""
     trace = context.trace
     called = {_name(item["tool"]) for item in _list(trace, "toolInvocations")}
-    told = "\n".join(_strings(_evaluation(trace).get("summaries")))
+    told = summaries.told(_evaluation(trace).get("summaries"))
     uncovered = [tool for tool in tools if _name(tool) not in called and not _mentioned(tool, told)]
     covered = [tool for tool in tools if tool not in uncovered]
     info = {"covered": ",".join(covered), "uncovered": ",".join(uncovered), **_figures(context)}
@@ -46,7 +40,8 @@ def evidence_gathered(context: Context, tools: list[str]) -> Finding:
             f"toolInvocations and summaries lack the evidence tool '{tool}', called: {names}" for tool in uncovered
         )
         return fails(*reasons, info=info)
-    return passes(f"gathered evidence with {', '.join(tools)}", info=info)
+    asked = ["the trace answers another question than the case's"] if "question" in info else []
+    return passes(f"gathered evidence with {', '.join(tools)}", *asked, info=info)
 
 
 def _figures(context: Context) -> dict[str, str]:
@@ -90,8 +85,11 @@ def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: 
 
 @word("trace", keywords=optional("keywords", ()), claims=optional("keywords", ()))
 def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> Finding:
-    """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports."""
-    answer = _answer(context)
+    """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports.
+
+    'We cannot say what the root cause is' has no 'root cause is'.
+    """
+    answer = notices.stated(_answer(context))
     reasons = [
         f"finalAnswer {what} '{item}', expected it absent"
         for what, items in (("has the forbidden keyword", keywords), ("states the unsupported claim", claims))
@@ -101,9 +99,9 @@ def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> F
     return fails(*reasons) if reasons else passes("finalAnswer has nothing forbidden")
 
 
-@word("trace", notices=optional("keywords", NOTICES))
-def degraded_if_rejected(context: Context, notices: list[str]) -> Finding:
-    """On the verdict REJECT the final answer says so (one of NOTICES) and repeats no unverified executor answer.
+@word("trace")
+def degraded_if_rejected(context: Context) -> Finding:
+    """On the verdict REJECT the final answer says that it knows no cause and repeats no unverified executor answer.
 
     Repeating is ten words in a row, or a whole shorter claim, of the executor's draft or of a claim that no claim check
     found supported; what the question or a supported claim says too may be repeated.
@@ -111,7 +109,7 @@ def degraded_if_rejected(context: Context, notices: list[str]) -> Finding:
     if _verdict(context.trace) != "reject":
         return passes("nothing was rejected")
     answer, reasons = _answer(context), list[str]()
-    if not any(stands(item, answer) for item in notices):
+    if not notices.given(answer):
         reasons.append("finalAnswer to a rejected diagnosis does not say that it could not be established")
     reasons += [f"finalAnswer repeats the unverified executor answer: '{told}'" for told in _repeated(context.trace)]
     return fails(*reasons) if reasons else passes("finalAnswer keeps the degraded-output contract")
@@ -121,8 +119,9 @@ def _repeated(trace: Mapping[str, Any]) -> Iterator[str]:
     """The start of each unverified text of the executor that the final answer repeats."""
     evidence = _mapping(_mapping(trace, "executor"), "executor_evidence_v2")
     checks = _list(_evaluation(trace), "claim_checks")
-    supported = {item.get("claim_id") for item in checks if _word(item.get("verification")) == "supported"}
-    claims = [(item.get("claim_id") in supported, item.get("statement")) for item in _list(evidence, "claims")]
+    doubted = {_id(item) for item in checks if _word(item.get("verification")) != "supported"}
+    supported = {_id(item) for item in checks} - doubted
+    claims = [(_id(item) in supported, item.get("statement")) for item in _list(evidence, "claims")]
     allowed = [trace["question"], *(text for fine, text in claims if fine)]
     for text in (evidence.get("answer"), *(text for fine, text in claims if not fine)):
         size = min(RUN, len(words(plain(text or ""))))
@@ -148,8 +147,13 @@ def audit_closed(context: Context) -> Finding:
 
 @word("trace")
 def gatekeeper_obeyed(context: Context) -> Finding:
-    """Where gatekeeper_result.status is fail, the verdict is not PASS."""
+    """A gatekeeper on record says pass or fail, and where it says fail, the verdict is not PASS."""
+    if _evaluation(context.trace).get("gatekeeper_result") is None:
+        return passes("no gatekeeper is on record")
     status = _word(_mapping(_evaluation(context.trace), "gatekeeper_result").get("status"))
+    if status not in STATUSES:
+        found = f"is '{status}'" if status else "is missing"
+        return fails(f"{EVALUATION}.gatekeeper_result.status {found}, expected {' or '.join(STATUSES)}")
     verdict = _verdict(context.trace)
     if status == "fail" and verdict == "pass":
         return fails(f"{EVALUATION}.verdict is 'pass' although gatekeeper_result.status is 'fail'")
@@ -158,7 +162,10 @@ def gatekeeper_obeyed(context: Context) -> Finding:
 
 @word("trace")
 def claims_audited(context: Context) -> Finding:
-    """There is a claim check, and each has claim_id, verification (a value of the verifier's contract) and detail."""
+    """There is a claim check, and each has claim_id, verification (a value of the verifier's contract) and detail.
+
+    Where the executor's claims are on record, each check belongs to one of them, and each of them has a check.
+    """
     checks = _list(_evaluation(context.trace), "claim_checks")
     reasons: list[str] = [] if checks else [f"{EVALUATION}.claim_checks has no entry, expected one a claim"]
     for place, item in enumerate(checks):
@@ -167,7 +174,21 @@ def claims_audited(context: Context) -> Finding:
         if "verification" not in lacking and _word(item["verification"]) not in VERIFICATIONS:
             told = f"claim_checks/{place}/verification is '{item['verification']}'"
             reasons.append(f"{told}, expected one of {', '.join(VERIFICATIONS)}")
+    reasons += _loose_ends(context.trace, checks)
     return fails(*reasons) if reasons else passes(f"{len(checks)} claim checks are auditable")
+
+
+def _loose_ends(trace: Mapping[str, Any], checks: list[Any]) -> Iterator[str]:
+    """Checks of no claim of the executor and claims without a check, where the executor's claims are on record."""
+    evidence = _mapping(_mapping(trace, "executor"), "executor_evidence_v2")
+    claims = [name for item in _list(evidence, "claims") if (name := _id(item))]
+    checked = [_id(item) for item in checks]
+    for place, name in enumerate(checked):
+        if claims and name and name not in claims:
+            told = f"claim_checks/{place}/claim_id is '{name}'"
+            yield f"{told}, expected a claim of the executor: {', '.join(claims)}"
+    if checked and all(checked):  # otherwise it cannot be told which claim lacks one
+        yield from (f"claim_checks has no entry for the claim '{name}'" for name in claims if name not in checked)
 
 
 @word("trace")
@@ -183,16 +204,10 @@ def composer_recorded(context: Context) -> Finding:
 @word("trace", markers=optional("keywords", MARKERS))
 def no_raw_markers(context: Context, markers: list[str]) -> Finding:
     """The final answer shows no raw protocol marker, in any letter case or spelling (claim_id, claimId, claim-id)."""
-    answer = _answer(context)
-    found = [marker for marker in markers if _marker(marker).search(answer)]
+    _answer(context)
+    found = shown(markers, context.trace["finalAnswer"])
     reasons = (f"finalAnswer shows the raw protocol marker '{marker}', expected it absent" for marker in found)
     return fails(*reasons) if found else passes("finalAnswer shows no raw protocol marker")
-
-
-@cache
-def _marker(marker: str) -> Any:
-    body = r"(?:[_-]\s?)?".join(map(regex.escape, marker.casefold().split("_")))
-    return regex.compile(rf"(?<![a-z0-9]){body}s?(?![a-z0-9])")
 
 
 def _answer(context: Context) -> str:
@@ -219,6 +234,11 @@ def _list(owner: Mapping[str, Any], key: str) -> list[Any]:
     return owner.get(key) or []
 
 
+def _id(item: Mapping[str, Any]) -> str:
+    """The id of a claim or of its check."""
+    return (item.get("claim_id") or "").strip()
+
+
 def _word(value: str | None) -> str:
     return (value or "").strip().lower()
 
@@ -234,12 +254,3 @@ def _mentioned(tool: str, text: str) -> bool:
 @cache
 def _tool(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9_-]){re.escape(_name(name))}(?![a-z0-9_-])")
-
-
-def _strings(value: Any) -> Iterator[str]:
-    """All texts of plain data, at any depth."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _strings(item)

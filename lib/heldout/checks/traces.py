@@ -3,15 +3,18 @@
 A suite of traces has `fixture/<suite>/trace.schema.json` (JSON Schema, draft 2020-12).
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from heldout import files
 from heldout.errors import Fault, Refusal
 
+DEPTH = 100  # levels of a document; readers that follow it by recursion end at about a thousand
 TOLD = 3  # faults of one document that are told
 _PLAIN = {"type", "description"}
 _KINDS = {
@@ -31,7 +34,7 @@ def load(path: Path, schema: Path) -> Any:
     The last one names the place in the document as a JSON Pointer (RFC 6901), what is expected there and what stands.
     """
     try:
-        raw = path.read_bytes().removeprefix(b"\xef\xbb\xbf")
+        raw = files.regular(path).read_bytes().removeprefix(b"\xef\xbb\xbf")
     except OSError as error:
         raise Fault("no-transcript", f"cannot read '{path}': {error.strerror}") from error
     if not raw.strip():
@@ -40,10 +43,32 @@ def load(path: Path, schema: Path) -> Any:
         document = orjson.loads(raw)
     except ValueError as error:
         raise Fault("unreadable-transcript", f"'{path}' is not JSON: {error}") from error
+    if told := _ambiguous(document, raw):
+        raise Fault("unreadable-transcript", f"'{path}' is no trace: {told}")
     if wrong := problems(document, schema):
         more = f" and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
         raise Fault("unreadable-transcript", f"'{path}' is no trace: {', '.join(wrong[:TOLD])}{more}")
     return document
+
+
+def _ambiguous(document: Any, raw: bytes) -> str:
+    """What a reader of a valid document could read otherwise, or not at all: a key that stands twice, or no bottom."""
+    level, depth = [document], 0
+    while level := [item for owner in level if isinstance(owner, (dict, list)) for item in _items(owner)]:
+        if (depth := depth + 1) > DEPTH:
+            return f"it is nested deeper than {DEPTH} levels"
+    twice = list[str]()
+
+    def pairs(found: list[tuple[str, Any]]) -> None:
+        if len(found) > len(keys := {key for key, _ in found}):
+            twice.extend(sorted(key for key in keys if sum(key == other for other, _ in found) > 1))
+
+    json.loads(raw, object_pairs_hook=pairs, parse_int=str)  # int() refuses thousands of digits
+    return f"the key '{twice[0]}' stands twice" if twice else ""
+
+
+def _items(owner: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return owner.values() if isinstance(owner, dict) else owner
 
 
 def problems(document: Any, schema: Path) -> list[str]:
