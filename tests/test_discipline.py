@@ -159,30 +159,34 @@ def _tasks(root: Path) -> dict[str, list[str]]:
     }
 
 
-def _holds(text: str, task: list[str]) -> bool:
-    flat = " ".join(text.split())
+def _holds(flat: str, task: list[str]) -> bool:
+    """Whether a text, its words one space apart, has a run of eight words of a Task."""
     return any(" ".join(task[place : place + 8]) in flat for place in range(max(1, len(task) - 7)))
 
 
 def test_nothing_but_the_run_itself_has_a_task(small: Path) -> None:
     """Everything that is printed, and every file of a run but the transcript and the agent's own sandbox."""
     printed = ""
-    words = [["grid", "MODELS=compliant never"], ["report"], ["report", "FORMAT=md"], ["rescore"], ["seal"], ["lint"]]
+    words = [["grid", "MODELS=compliant never"], ["report"], ["report", "FORMAT=md"], ["rescore"], ["seal"]]
     words += [["canary", "SCENARIO=P1", "MODEL=never"], ["grid", "MODELS=nope"]]
     words += [["report", f"FORMAT={form}"] for form in ("json", "junit", "html")] + [["plan"]]
     words += [["grid", "SET=reserve", "MODELS=never", "PURPOSE=measure", "RUN=reserve"]]
     for line in words:
         done = _make(small, *line)
         printed += done.stdout + done.stderr
+    done = bin("check", "--lint", root=small)
+    printed += done.stdout + done.stderr
     cells = list((small / "results").rglob("cell.json"))
     assert len(cells) == 4 + 1 + 2
     for path in (small / "results").rglob("*"):
         if path.is_file() and path.suffix in (".json", ".tsv", ".txt", ".md", ".html") and "session" not in path.parts:
             printed += path.read_text()
+    printed = " ".join(printed.split())
     for name, task in _tasks(small).items():
         assert len(task) > 20
         assert not _holds(printed, task), f"the Task of {name} was printed"
     said = " ".join(path.read_text().replace("\\n", " ") for path in (small / "results").rglob("session/*.jsonl"))
+    said = " ".join(said.split())
     assert any(_holds(said, task) for task in _tasks(small).values()), "the search finds a Task where there is one"
 
 

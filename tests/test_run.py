@@ -277,7 +277,9 @@ def test_a_torn_table_stops_the_run_before_the_agent(tmp_path: Path) -> None:
 
 def test_folders_nested_beyond_reason_are_an_error_row_and_nothing_is_left(tmp_path: Path, repository: Path) -> None:
     item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
-    command = "cd {sandbox}/vault && for i in {1..1100}; do mkdir d && cd d; done"
+    # Not by the shell, which walks the whole way up at each step.
+    deeper = "import os; [(os.mkdir('d'), os.chdir('d')) for _ in range(1100)]"
+    command = f'cd {{sandbox}}/vault && python3 -c "{deeper}"'
     turns = json.dumps([{"calls": [{"Bash": {"command": command, "description": "deep"}}]}, {"text": "done"}])
     item.write_text(f"{item.read_text()}\ndigger:\n  expect: {{verdict: ERROR}}\n  turns: {turns}\n")
     place = tmp_path / "sandboxes"
