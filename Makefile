@@ -169,7 +169,7 @@ self-test: .venv/ready ## prove every check in both directions, without a model
 
 test: .venv/tested ## lint, unit and program tests, self-test
 	@$(MAKE) lint
-	@.venv/bin/pytest --quiet --numprocesses=$(strip $(JOBS)) --ignore=tests/e2e tests
+	@.venv/bin/pytest --quiet --numprocesses=$(strip $(JOBS)) --dist=worksteal --ignore=tests/e2e tests
 	@bin/self-test --quiet
 
 lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios
