@@ -44,7 +44,9 @@ def instrument(scenario: Scenario) -> dict[str, str]:
 
 def assess(context: Context) -> dict[str, Finding]:
     """The findings of all axes, in order of their letters; `context.pending` has the questions left for a judge."""
-    hide = of_task(context.scenario.sections.get("Task", ""))
+    # Nobody was given the question of a saved trace.
+    task = "" if context.scenario.posture == "trace" else context.scenario.sections.get("Task", "")
+    hide = of_task(task)
     for letter, expression in sorted(context.scenario.axes.items()):
         found = evaluate(expression, context)
         # What an agent wrote and a judge quoted may be the Task's words, which stand in no table and no report.

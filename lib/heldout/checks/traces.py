@@ -5,7 +5,7 @@ A suite of traces has `fixture/<suite>/trace.schema.json` (JSON Schema, draft 20
 
 import json
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,12 +43,19 @@ def load(path: Path, schema: Path) -> Any:
         document = orjson.loads(raw)
     except ValueError as error:
         raise Fault("unreadable-transcript", f"'{path}' is not JSON: {error}") from error
-    if told := _ambiguous(document, raw):
+    if told := _refused(raw, schema):
         raise Fault("unreadable-transcript", f"'{path}' is no trace: {told}")
-    if wrong := problems(document, schema):
-        more = f" and {len(wrong) - TOLD} more" if len(wrong) > TOLD else ""
-        raise Fault("unreadable-transcript", f"'{path}' is no trace: {', '.join(wrong[:TOLD])}{more}")
     return document
+
+
+@lru_cache(maxsize=128)  # the reps of a grid are copies of a few traces
+def _refused(raw: bytes, schema: Path) -> str:
+    """Why a JSON document is no trace, or ''."""
+    document = orjson.loads(raw)
+    if told := _ambiguous(document, raw):
+        return told
+    wrong = problems(document, schema)
+    return ", ".join(wrong[:TOLD]) + (f" and {len(wrong) - TOLD} more" if len(wrong) > TOLD else "")
 
 
 def _ambiguous(document: Any, raw: bytes) -> str:
