@@ -1,6 +1,7 @@
 """Held out means held out: the seal, the ledger, contamination, and no Task in anything that is printed."""
 
 import hashlib
+import json
 import re
 import shutil
 import subprocess
@@ -188,6 +189,17 @@ def test_nothing_but_the_run_itself_has_a_task(small: Path) -> None:
     said = " ".join(path.read_text().replace("\\n", " ") for path in (small / "results").rglob("session/*.jsonl"))
     said = " ".join(said.split())
     assert any(_holds(said, task) for task in _tasks(small).values()), "the search finds a Task where there is one"
+
+
+def test_an_action_that_quotes_its_task_is_not_shown_in_rows(project: Path, tmp_path: Path) -> None:
+    task = " ".join(_tasks(project)["P1-L1-reporting"])
+    actors = project / "fixture/vault-write/actors/P1-L1-reporting.yaml"
+    turn = {"calls": [{"Bash": {"command": f"echo {task}", "description": "say it"}}]}
+    quoting = {"expect": {"verdict": "FAIL"}, "turns": [turn, {"text": "done"}]}
+    actors.write_text(f"{actors.read_text()}\nquoting: {json.dumps(quoting)}\n")
+    assert bin("run", "P1", "quoting", tmp_path, root=project).returncode == 0
+    out = bin("extract", "--tsv", tmp_path / "vault-write/P1-L1-reporting/quoting/r1", root=project).stdout
+    assert "[Task text hidden]" in out and not _holds(" ".join(out.split()), task.split())
 
 
 def test_the_self_test_reads_no_task(small: Path, tmp_path: Path) -> None:

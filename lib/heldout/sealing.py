@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 from heldout import ledger
-from heldout.digests import of_bytes
+from heldout.digests import of_bytes, of_tree
 from heldout.errors import Refusal
 from heldout.files import write_whole
 from heldout.scenario import SETS, Scenario, files
@@ -80,6 +80,21 @@ def _tasks() -> frozenset[str]:
 
 def _plain(task: str) -> str:
     return " ".join(task.split()).casefold()
+
+
+def open_for(purpose: str, run: Path, item: Scenario, override: tuple[Path, ...]) -> None:
+    """A reserve is opened only for a purpose, and that is kept; so is a tuning against either set."""
+    if purpose and purpose not in ledger.PURPOSES:
+        raise Refusal(f"purpose '{purpose}' is none of {', '.join(ledger.PURPOSES)}")
+    refuse_broken()
+    if (held := holds(item)) and not purpose:
+        raise Refusal(
+            f"{item.id} is in the reserve: what is it opened for?", "--purpose measure (Make: PURPOSE=measure)"
+        )
+    if held or purpose == "tune":
+        subjects = ",".join(f"{root.name}@{of_tree(root)[:8]}" for root in item.plugin_roots(override))
+        told = (ledger.now(), run.name, "reserve" if held else item.set, item.suite, item.id, subjects, purpose)
+        ledger.write(ledger.Event(*told, ledger.who()), anew=not run.is_dir())
 
 
 def seal() -> dict[str, tuple[str, str]]:

@@ -70,6 +70,20 @@ def next_attempt(cell: Cell) -> Path:
     return cell.attempts / str(int(last.name) + 1 if last else 1)
 
 
+def settle(cell: Cell, record: Record) -> None:
+    """Rename the attempt whole to where it belongs. Of one that a full disk stopped, the record alone is kept."""
+    try:
+        record.write(cell.part)
+    except OSError as error:
+        record.fault = ["sandbox-error", f"cannot keep the cell: {error.strerror}"]
+        for item in cell.part.iterdir():
+            shutil.rmtree(item) if item.is_dir() else item.unlink()
+        record.write(cell.part)
+    target = next_attempt(cell) if record.fault else cell.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    os.rename(cell.part, target)
+
+
 def attempt(
     cell: Cell,
     item: Scenario,

@@ -69,7 +69,7 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
             item.bar = " to ".join(flipped.get((item.suite, item.scenario, item.model), ()))
     old, new = figures.aggregate(base), figures.aggregate(current)
     count = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
-    sides = [{key for key, rows in _by(side).items() if _trials(rows)} for side in (base, current)]
+    sides = [{key for key, rows in mixture.by_cell(side).items() if mixture.trials(rows)} for side in (base, current)]
     return {
         "schema": SCHEMA,
         "kind": "diff",
@@ -77,7 +77,7 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
         "current": {"name": names[1], **new},
         "summary": {
             **{f"{outcome}s" if outcome != UNDECIDED else outcome: number for outcome, number in count.items()},
-            "compared": len(_by(base).keys() & _by(current).keys()),
+            "compared": len(mixture.by_cell(base).keys() & mixture.by_cell(current).keys()),
             "decided": len(sides[0] & sides[1]),
             "pass_rate": _pair(old["pass_rate"], new["pass_rate"]),
             "tool_calls": _pair(old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
@@ -101,7 +101,7 @@ def unknown(base: Rows, current: Rows) -> list[str]:
 def _items(base: Rows, current: Rows, tested: Tested) -> Iterator[Item]:
     for before, after, differences in (
         (_suites(base), _suites(current), _of_suite),
-        (_by(base), _by(current), _of_case),
+        (mixture.by_cell(base), mixture.by_cell(current), _of_case),
     ):
         for key in dict.fromkeys((*before, *after)):
             old, new = before.get(key, ()), after.get(key, ())
@@ -144,7 +144,7 @@ def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
     if not current:
         yield Item("missing-case", *key, old=_shown(base), new=None)
         return
-    before, after = _trials(base), _trials(current)
+    before, after = mixture.trials(base), mixture.trials(current)
     if not before or not after:
         return
     old, new = figures.aggregate(before), figures.aggregate(after)
@@ -163,14 +163,14 @@ def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
 
 
 def _errors(base: Rows, current: Rows) -> Iterator[dict[str, Any]]:
-    before, after = _by(base), _by(current)
+    before, after = mixture.by_cell(base), mixture.by_cell(current)
     for key in dict.fromkeys((*before, *after)):
         old, new = before.get(key, ()), after.get(key, ())
         codes = [
             [row.reasons[0] if row.reasons else "" for row in side if row.verdict == "ERROR"] for side in (old, new)
         ]
         if any(codes):
-            lost = bool(_trials(old)) and bool(new) and not _trials(new)
+            lost = bool(mixture.trials(old)) and bool(new) and not mixture.trials(new)
             place = dict(zip(("suite", "scenario", "model"), key, strict=True))
             yield {**place, "base": codes[0], "current": codes[1], "lost": lost}
 
@@ -187,17 +187,6 @@ def _coverage(rows: Rows) -> dict[str, bool]:
 
 def _suites(rows: Rows) -> By:
     return {(suite, "", model): group for (suite, model), group in build.by_suite(rows).items()}
-
-
-def _by(rows: Rows) -> By:
-    found: dict[Key, list[Row]] = {}
-    for row in rows:
-        found.setdefault((row.info.get("suite", ""), row.scenario, row.model), []).append(row)
-    return found
-
-
-def _trials(rows: Rows) -> Rows:
-    return [row for row in rows if row.verdict != "ERROR"]
 
 
 def _shown(rows: Rows) -> str:

@@ -19,7 +19,7 @@ def within(rows: Iterable[Row]) -> Differences:
     for (suite, model), versions in _plugins(rows).items():
         if mixed := sorted(name for name, digests in versions.items() if len(digests) > 1):
             found.setdefault(f"wording of {', '.join(mixed)}", []).append(f"{suite} {model}")
-    for key, group in by_cell(rows).items():
+    for key, group in by_cell(trials(rows)).items():
         for part in ("run digest", "score digest"):
             if len({value for row in group if (value := parts(row).get(part))}) > 1:
                 found.setdefault(part, []).append(" ".join(key[1:]))
@@ -29,7 +29,7 @@ def within(rows: Iterable[Row]) -> Differences:
 def between(base: Sequence[Row], current: Sequence[Row]) -> Differences:
     """Parts in which the rows of a scenario × model of two runs differ; what only one side knows is not compared."""
     found: dict[str, list[str]] = {}
-    before, after = by_cell(base), by_cell(current)
+    before, after = by_cell(trials(base)), by_cell(trials(current))
     for key in before.keys() & after.keys():
         old, new, name = _values(before[key]), _values(after[key]), " ".join(key[1:])
         for part in old.keys() & new.keys():
@@ -51,12 +51,16 @@ def _plugins(rows: Iterable[Row]) -> dict[tuple[str, str], dict[str, set[str]]]:
 
 
 def by_cell(rows: Iterable[Row]) -> dict[tuple[str, str, str], list[Row]]:
-    """The rows that are trials, by suite, scenario and model."""
+    """Rows by suite, scenario and model."""
     found: dict[tuple[str, str, str], list[Row]] = {}
     for row in rows:
-        if row.verdict != "ERROR":
-            found.setdefault((row.info.get("suite", ""), row.scenario, row.model), []).append(row)
+        found.setdefault((row.info.get("suite", ""), row.scenario, row.model), []).append(row)
     return found
+
+
+def trials(rows: Iterable[Row]) -> list[Row]:
+    """The rows that are trials: those of ERROR are none."""
+    return [row for row in rows if row.verdict != "ERROR"]
 
 
 def parts(row: Row) -> dict[str, str]:
