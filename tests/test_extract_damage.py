@@ -130,6 +130,11 @@ def test_report30_valid_json_of_the_wrong_shape_is_ignored(tmp_path: Path) -> No
     assert (found(facts), facts["source"]["bad_lines"]) == ((10, 5), 0)
 
 
+def test_report30_a_first_line_whose_type_is_no_string_is_ignored(tmp_path: Path) -> None:
+    odd = b'{"type":["user"],"sessionId":"s"}\n{"type":{"a":1},"sessionId":"s"}\n{"type":null}\n'
+    assert found(facts_of(odd + b"".join(three()), tmp_path)) == (10, 5)
+
+
 def test_numbers_and_nesting_that_break_parsers_do_not_break_this_one(tmp_path: Path) -> None:
     a, b, c = three()
     deep = b'{"type":"user","message":' + b"[" * 5_000 + b"]" * 5_000 + b"}\n"

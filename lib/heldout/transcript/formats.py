@@ -26,6 +26,7 @@ _CODEX = {"session_meta", "response_item", "event_msg", "turn_context", "compact
 def classify(record: Record) -> tuple[str | None, str]:
     """(NATIVE | STREAM, ""), (None, name of the program that wrote it), or (None, "") for a record of no known kind."""
     kind = record.get("type")
+    kind = kind if isinstance(kind, str) else None
     if kind in _CODEX and "payload" in record:
         return None, "Codex rollout"
     if "record_type" in record and "id" in record:
@@ -36,7 +37,7 @@ def classify(record: Record) -> tuple[str | None, str]:
         return None, "Gemini CLI stream"
     if kind in ("started", "result") and "key" in record and "agentId" in record:
         return None, "workflow journal"
-    if not isinstance(kind, str):
+    if kind is None:
         return None, ""
     if kind in _STREAM_ONLY or (kind == "result" and ("subtype" in record or "is_error" in record)):
         return STREAM, ""
