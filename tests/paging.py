@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from heldout import digests, prompts, rows, scenario
+from heldout import hashes, prompts, rows, scenario
 from heldout.cell import Cell, Record
 from heldout.rows import Row
 
@@ -20,7 +20,7 @@ def task() -> str:
 
 
 def task_digest() -> str:
-    return digests.of_bytes(prompts.source(scenario.find(SCENARIO)).encode())
+    return hashes.of_bytes(prompts.source(scenario.find(SCENARIO)).encode())
 
 
 def facts(

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from heldout import cell, rows, tree
-from heldout.digests import of_bytes
+from heldout.hashes import of_bytes
 from programs import bin, one_line
 
 

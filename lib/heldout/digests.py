@@ -6,18 +6,14 @@
 subjects are the point of a comparison and belong to neither.
 """
 
-import hashlib
-import json
-import os
-import stat
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from heldout import prompts
 from heldout.files import ROOT
+from heldout.hashes import of_bytes, of_tree, of_value
 from heldout.scenario import Scenario
 
 LIBRARY = ROOT / "lib" / "heldout"
@@ -27,57 +23,12 @@ ADAPTERS = {
     "claude": ("agents/claude.py", "agents/contained.py"),
     "trace": ("agents/trace.py", "agents/variants.py"),
 }
-NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache", ".ruff_cache"}  # what tools leave beside content
-
-
-def of_bytes(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
 
 
 def transcripts(folder: Path) -> list[Path]:
     """The files of a cell in which its session is told, by name."""
     found = (folder / "transcript.jsonl", *(folder / "session").rglob("*"))
     return sorted(path for path in found if path.is_file() and not path.is_symlink())
-
-
-def of_value(value: Any) -> str:
-    """Digest of plain data, independent of the order of mappings."""
-    return of_bytes(json.dumps(value, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
-
-
-def of_tree(root: Path, leave_out: Callable[[str], bool] = lambda path: False) -> str:
-    """Digest of the files below `root` (or of one file): path, executable bit, link target or content.
-
-    A missing `root` has a digest too ("missing"), so that its appearance is a change.
-    """
-    if not root.exists() and not root.is_symlink():
-        return of_bytes(b"missing")
-    total = hashlib.sha256()
-    for path in [root] if root.is_file() else sorted(_walk(root)):
-        relative = "" if path == root else path.relative_to(root).as_posix()
-        if leave_out(relative):
-            continue
-        mode = path.lstat().st_mode
-        if stat.S_ISLNK(mode):
-            total.update(f"link\0{relative}\0{os.readlink(path)}\0".encode("utf-8", "surrogateescape"))
-        elif stat.S_ISREG(mode):
-            executable = "x" if mode & 0o100 else "-"
-            total.update(
-                f"file\0{relative}\0{executable}\0{of_bytes(path.read_bytes())}\0".encode("utf-8", "surrogateescape")
-            )
-    return total.hexdigest()
-
-
-def _walk(folder: Path) -> list[Path]:
-    found: list[Path] = []
-    for entry in os.scandir(folder):
-        if entry.name in NOT_CONTENT:
-            continue
-        if entry.is_dir(follow_symlinks=False):
-            found += _walk(Path(entry.path))
-        else:
-            found.append(Path(entry.path))
-    return found
 
 
 def short(digest: str) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from heldout.digests import of_bytes
 from heldout.errors import Refusal
 from heldout.files import append_whole
+from heldout.hashes import of_bytes
 from heldout.rows import clean
 
 COLUMNS = ("rubric", "question", "answer", "quote", "model", "votes")

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-from heldout import digests, tree
+from heldout import hashes, tree
 from heldout.errors import Fault, Refusal
 from heldout.files import workplace, write_whole
 from heldout.scenario import AGENT_FILES, Scenario
@@ -81,9 +81,9 @@ def refuse_parents(destination: Path) -> None:
 def _template(scenario: Scenario, overlay: Path | None) -> Path:
     """The cached template tar of a scenario; its listing lies beside it as .tsv."""
     root = scenario.fixture_root
-    content = {name: digests.of_tree(root / name) for name in scenario.trees}
-    over = {item: digests.of_tree(overlay / item) for item in scenario.subject} if overlay else {}
-    key = digests.of_value([RECIPE, content, over, digests.of_tree(root / "prepare"), scenario.cwd])
+    content = {name: hashes.of_tree(root / name) for name in scenario.trees}
+    over = {item: hashes.of_tree(overlay / item) for item in scenario.subject} if overlay else {}
+    key = hashes.of_value([RECIPE, content, over, hashes.of_tree(root / "prepare"), scenario.cwd])
     archive = workplace() / "templates" / f"{key}.tar"
     if not archive.is_file() or not archive.with_suffix(".tsv").is_file():
         archive.parent.mkdir(parents=True, exist_ok=True)

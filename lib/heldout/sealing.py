@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from heldout import ledger
-from heldout.digests import of_bytes, of_tree
 from heldout.errors import Refusal
 from heldout.files import write_whole
+from heldout.hashes import of_bytes, of_tree
 from heldout.scenario import SETS, Scenario, files
 
 NAME = "SHA256SUMS"

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
-from heldout.digests import of_bytes
 from heldout.errors import Fault, Refusal
+from heldout.hashes import of_bytes
 
 MAX_FILES = 50_000
 MAX_FILE = 16 << 20  # bytes

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from heldout import digests, rows, scenario
+from heldout import hashes, rows, scenario
 from heldout.checks import adr_files
 from heldout.checks.expression import words_of
 from heldout.tree import FolderTree
@@ -144,7 +144,7 @@ def test_a_row_has_scenario_model_axes_and_verdict_and_the_hook_stands_before_th
 
 def test_a_run_touches_nothing_of_the_repository(repository: Path, tmp_path: Path) -> None:
     def state() -> str:
-        return digests.of_tree(repository, leave_out=lambda path: path.startswith(".venv/"))  # holds compiled code
+        return hashes.of_tree(repository, leave_out=lambda path: path.startswith(".venv/"))  # holds compiled code
 
     before = state()
     for name in ("R2", "W3"):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from heldout import cell, digests, scenario
+from heldout import cell, hashes, scenario
 from heldout.checks import expression, lint, scoring
 from heldout.checks import orchestration as words
 from heldout.checks.library import all_words
@@ -105,7 +105,7 @@ class Files:
         for path in ("a", "b"):
             self.write(f"services/{path}.json", '{"id": 1}')
         self.start = {
-            f"project/services/{path}.json": Entry("file", "0644", digests.of_bytes(b'{"id": 1}')) for path in "ab"
+            f"project/services/{path}.json": Entry("file", "0644", hashes.of_bytes(b'{"id": 1}')) for path in "ab"
         }
 
     def write(self, path: str, text: str) -> None:

@@ -9,8 +9,8 @@ import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from heldout.digests import NOT_CONTENT, of_bytes
 from heldout.files import FIXTURES, ROOT
+from heldout.hashes import NOT_CONTENT, of_bytes
 from heldout.scenario import SETS
 
 NAMED = 3  # changed files that are named at most

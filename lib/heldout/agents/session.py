@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 
-from heldout import digests, prompts, sandbox, tree
+from heldout import digests, hashes, prompts, sandbox, tree
 from heldout.agents import contained, guard, roster, trace
 from heldout.agents.job import Ended, Job
 from heldout.agents.roster import Model, variants_of
@@ -219,21 +219,21 @@ def _keep(part: Path, template: Path, place: Path, record: Record, repository: s
     found = sorted(_regular(place / "home"), key=lambda path: (path.startswith("."), path))
     record.home_files = found[:HOME_FILES]
     for name in ("start.tsv", "sandbox.tar.gz", "before.tar.gz"):
-        record.kept[name] = digests.of_bytes((part / name).read_bytes())
+        record.kept[name] = hashes.of_bytes((part / name).read_bytes())
 
 
 def _keep_transcripts(part: Path, record: Record) -> None:
     """What the session said of itself is as much a ground of the score as what it left."""
     for path in digests.transcripts(part):
-        record.transcripts[path.relative_to(part).as_posix()] = digests.of_bytes(path.read_bytes())
+        record.transcripts[path.relative_to(part).as_posix()] = hashes.of_bytes(path.read_bytes())
 
 
 def _link(target: str) -> tree.Entry:
-    return tree.Entry("link", "0777", digests.of_bytes(os.fsencode(target)))
+    return tree.Entry("link", "0777", hashes.of_bytes(os.fsencode(target)))
 
 
 def _differs(after: tree.Tree, path: str, entry: tree.Entry) -> bool:
-    return path not in after.files or digests.of_bytes(after.read(path)) != entry.sha256
+    return path not in after.files or hashes.of_bytes(after.read(path)) != entry.sha256
 
 
 def _regular(folder: Path) -> Iterator[str]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from heldout import cell, judgements, tree
 from heldout.checks.words import Context
-from heldout.digests import of_bytes
 from heldout.errors import Fault, Refusal
+from heldout.hashes import of_bytes
 from heldout.scenario import Scenario
 
 

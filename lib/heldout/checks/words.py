@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.cell import Record
-from heldout.digests import of_bytes
 from heldout.errors import Fault
+from heldout.hashes import of_bytes
 from heldout.judgements import Judgement
 from heldout.scenario import Scenario
 from heldout.tree import MAX_FILE, Entry, Tree

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from heldout import prompts, scenario
-from heldout.digests import of_bytes
 from heldout.errors import Refusal
+from heldout.hashes import of_bytes
 from heldout.hiding import Hider
 
 

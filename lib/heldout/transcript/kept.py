@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from heldout import cell, digests
+from heldout import cell, digests, hashes
 from heldout.errors import Fault
 from heldout.files import write_whole
 
@@ -46,7 +46,7 @@ def refuse_edited(folder: Path) -> None:
     kept = cell.read(folder).transcripts
     here = {path.relative_to(folder).as_posix(): path for path in digests.transcripts(folder)}
     for name in sorted(kept.keys() | here.keys()) if kept else ():
-        if name in here and kept.get(name) != digests.of_bytes(here[name].read_bytes()):
+        if name in here and kept.get(name) != hashes.of_bytes(here[name].read_bytes()):
             raise Fault("unreadable-transcript", f"'{name}' is not what the run left")
 
 
