@@ -84,8 +84,8 @@ def test_a_cut_off_quiet_line_does_not_hide_the_record_behind_it(tmp_path: Path)
     assert found(facts_of(a + quiet + b + progress + c, tmp_path)) == (10, 5)
 
 
-def test_quiet_lines_are_passed_over_and_a_changed_order_of_keys_is_not_trusted(tmp_path: Path) -> None:
-    """The shape {"parentUuid", …, "attachment":{"type":"date"}} is quiet; the same words deeper are not."""
+def test_only_its_own_type_makes_a_line_quiet(tmp_path: Path) -> None:
+    """The types of quiet lines, deeper in a line and before its own type, mean nothing."""
     session = Session()
     session.user("go")
     session.says("msg_1", said("a"))
@@ -96,7 +96,7 @@ def test_quiet_lines_are_passed_over_and_a_changed_order_of_keys_is_not_trusted(
     assert (facts["counts"]["actions"], facts["tokens"]["main"]["output"]) == (1, 20)
 
 
-def test_a_thinking_line_held_back_is_read_where_no_other_line_of_its_message_follows(tmp_path: Path) -> None:
+def test_a_line_that_only_thinks_counts_whatever_follows(tmp_path: Path) -> None:
     def lines_of(blocks: list[tuple[str, dict[str, Any]]]) -> bytes:
         session = Session()
         session.user("go")
@@ -114,6 +114,29 @@ def test_a_thinking_line_held_back_is_read_where_no_other_line_of_its_message_fo
     ):
         facts = facts_of(lines_of(blocks), tmp_path)
         assert (facts["tokens"]["main"]["output"], facts["answers"]["final_message"]) == (output, last)
+
+
+QUIET = b'{"type":"api-request-blob","sessionId":"s","message":{"role":"user","content":"HERE"}}\n'
+RESULT = b'"toolUseResult": {"stdout": "HERE"}'
+
+
+@pytest.mark.parametrize(
+    ("inside", "bad"),
+    [
+        (b'a"b', 1),
+        (b"a\x01b", 1),
+        (b"a\\qb", 1),
+        (b"a\\ud83d", 1),
+        (b"a\xffb", 0),  # text that nothing rests on is not decoded
+        ("naïve ✅".encode(), 0),
+    ],
+)
+def test_what_is_passed_over_is_still_checked_to_be_json(inside: bytes, bad: int, tmp_path: Path) -> None:
+    a, b, c = three()
+    odd = c.replace(b'"uuid"', RESULT.replace(b"HERE", inside) + b', "uuid"')
+    facts = facts_of(a + b + QUIET.replace(b"HERE", inside) + odd, tmp_path)
+    assert facts["source"]["bad_lines"] == 2 * bad
+    assert found(facts)[0] == 10
 
 
 def test_report30_valid_json_of_the_wrong_shape_is_ignored(tmp_path: Path) -> None:

@@ -7,8 +7,10 @@ import json
 import os
 from typing import Any
 
+import pytest
 from extracting import DATA, call, said, usage
 from heldout.errors import Fault
+from heldout.transcript import messages
 from heldout.transcript.reader import extract_stream
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -183,13 +185,53 @@ def test_unknown_types_and_fields_change_no_total(name: str, data: st.DataObject
     assert totals(read(lines)) == expected
 
 
+def spoil(value: Any, data: st.DataObject) -> None:
+    """Put anything in the place of something somewhere in a record, or take it out."""
+    while True:
+        keys = sorted(value) if isinstance(value, dict) else range(len(value))
+        key = data.draw(st.sampled_from(keys))
+        if isinstance(value[key], dict | list) and value[key] and data.draw(st.integers(0, 3)):
+            value = value[key]
+            continue
+        if data.draw(st.integers(0, 3)) == 0:
+            del value[key]
+        else:
+            value[key] = data.draw(VALUES)
+        return
+
+
+@extractor
+@given(NATIVE, st.data())
+def test_a_usual_line_tells_what_all_of_it_tells(name: str, data: st.DataObject) -> None:
+    """Lines after the first action are decoded as far as they matter; parsed as a whole they tell the same."""
+    records = [json.loads(line) for line in FILES[name].splitlines()]
+    for _ in range(data.draw(st.integers(1, 12))):
+        spoil(data.draw(st.sampled_from([record for record in records if record])), data)
+    compact = data.draw(st.booleans())
+    separators = (",", ":") if compact else (", ", ": ")
+    lines = [json.dumps(r, ensure_ascii=not compact, separators=separators) for r in records]
+    encoded = [line.encode("utf-8", "replace") + b"\n" for line in lines]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(messages, "usual", lambda line: None)
+        patch.setattr(messages, "kind", lambda line: "")
+        expected = tell(encoded)
+    assert tell(encoded) == expected
+
+
+def tell(lines: list[bytes]) -> str:
+    try:
+        return json.dumps(read(lines))
+    except Fault as fault:
+        return str(fault)
+
+
 BLOCKS = st.sampled_from((said("a"), {"type": "thinking", "thinking": "", "signature": "x"}, call("t", "Bash", {})))
 
 
 @extractor
 @given(st.lists(st.tuples(st.integers(0, 5), BLOCKS, st.integers(1, 900)), min_size=1, max_size=25), st.booleans())
 def test_output_is_the_sum_over_ids_of_each_ids_last_line(lines: list[tuple[int, Any, int]], compact: bool) -> None:
-    """Against a dictionary, on the shapes that are passed over or held back as well as on those that are parsed."""
+    """Against a dictionary, on the shapes that are usual and on those that are parsed as a whole."""
     rows: list[bytes] = []
     last: dict[int, int] = {}
     for i, (message, block, output) in enumerate(lines):

@@ -6,8 +6,10 @@ import orjson
 
 from heldout.transcript.agents import MAIN, Agents
 from heldout.transcript.bounds import ACTIONS, INPUTS, SHORT, STRING
+from heldout.transcript.messages import Block
 
 SPAWNING = ("Agent", "Task")  # one tool: Task until 2.1.42, Agent from 2.1.63 (trap 7, report 21)
+ADDRESSED = frozenset(("Agent", "SendMessage"))  # tools whose inputs say which agent is meant
 READING = frozenset(("Read", "Grep", "Glob", "Bash"))
 WRITING = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit"))
 
@@ -37,25 +39,23 @@ class Actions:
         self._closed: set[int] = set()
         self._room = INPUTS
 
-    def start(self, block: dict[str, Any], agent: int, line: int, message: str | int, room: int) -> Call | None:
+    def start(self, block: Block, agent: int, line: int, message: str | int, room: int) -> Call | None:
         """Note a tool_use block; None where the same call was noted before. `room`: bytes of the line it came on."""
-        id, tool, input = block.get("id"), block.get("name"), block.get("input")
-        if type(input) is not dict:
-            input = {}
-        if type(tool) is not str:
-            tool = "unknown"
-        elif tool in SPAWNING:
+        tool = block.name or "unknown"
+        if tool in SPAWNING:
             tool = "Agent"
-        if type(id) is not str or not id:
-            id = f"line-{hash((message, tool, orjson.dumps(input))):x}"
+        id = block.id or f"line-{hash((message, tool, orjson.dumps(block.given()))):x}"
         # Ids of finished calls are kept as hashes only; a doubled line or a copy in another file counts once.
         if id in self.open or hash(id) in self._closed:
             return None
+        # Where actions are only counted, few inputs are asked for; one that is damaged raises before anything is noted.
+        kept = self.total < ACTIONS
+        input = block.given() if kept or tool in ADDRESSED else {}
         self.total += 1
         if agent == MAIN:
             self.main += 1
         self.by_tool[tool] = self.by_tool.get(tool, 0) + 1
-        action = self._keep(id, tool, agent, line, input, room) if self.total <= ACTIONS else None
+        action = self._keep(id, tool, agent, line, input, room) if kept else None
         call = self.open[id] = Call(id, tool, agent, line, message, input, action)
         return call
 
@@ -81,14 +81,16 @@ class Actions:
         self.kept.append(action)
         return action
 
-    def answered(self, id: Any, agent: int) -> Call | None:
+    def answered(self, id: str | None, agent: int) -> Call | None:
         """The call that a result answers, which is open no more; None where there is none or it was answered before.
 
         A fork's file holds a result for its parent's call; only the agent that called is answered.
         """
-        call = self.open.pop(id, None) if type(id) is str else None
+        if id is None:
+            return None
+        call = self.open.pop(id, None)
         if call is None:
-            self.orphans += type(id) is str and hash(id) not in self._closed
+            self.orphans += hash(id) not in self._closed
         elif call.agent != agent:
             self.open[call.id] = call
             return None

@@ -11,7 +11,7 @@ from heldout.transcript.bounds import ACTIONS, COMMANDS
 from heldout.transcript.ending import Ending
 from heldout.transcript.hooks import Hooks
 from heldout.transcript.lines import Tally
-from heldout.transcript.mend import Record
+from heldout.transcript.messages import Block, Message
 from heldout.transcript.session import Session
 from heldout.transcript.spawns import Spawns
 from heldout.transcript.tokens import Ledger
@@ -47,12 +47,12 @@ class Collector:
         self._denied: set[str] = set()
         self._bare: list[tuple[int, dict[str, Any]]] = []
 
-    def assistant(self, message: Record, key: str | int, agent: int, line: int, room: int, skill: Any) -> bool:
+    def assistant(self, message: Message, key: str | int, agent: int, line: int, room: int, skill: str | None) -> bool:
         """One line of a message. `room`: bytes of the line; `skill`: its attributionSkill. True where it is new."""
-        stop = message.get("stop_reason")
-        new = self.ledger.add(key, agent, message.get("usage"), type(stop) is str)
-        model = message.get("model")
-        if self.agents.latest[agent] != model and type(model) is str:
+        stop = message.stop_reason
+        new = self.ledger.add(key, agent, message.usage, stop is not None)
+        model = message.model
+        if self.agents.latest[agent] != model and model is not None:
             self.agents.served(agent, model)
         if agent == MAIN:
             self.last_main_line = line
@@ -63,23 +63,20 @@ class Collector:
                 self.ending.answered = True
                 if self.ending.marked:
                     self.ending.go_on()
-        if self._bare and type(skill) is str:
+        if skill is not None and self._bare:
             self._attribute(skill, agent)
-        content = message.get("content")
+        content = message.content
         if type(content) is list:
             for block in content:
-                if type(block) is not dict:
-                    continue
-                kind = block.get("type")
-                if kind == "tool_use":
+                if block.type == "tool_use":
                     self._call(block, agent, line, key, room)
-                elif kind == "text" and agent == MAIN and type(block.get("text")) is str:
-                    self.answers.text(key, block["text"])
+                elif agent == MAIN and block.type == "text" and block.text is not None:
+                    self.answers.text(key, block.text)
         elif type(content) is str and agent == MAIN:
             self.answers.text(key, content)
         return new
 
-    def _call(self, block: Record, agent: int, line: int, key: str | int, room: int) -> None:
+    def _call(self, block: Block, agent: int, line: int, key: str | int, room: int) -> None:
         call = self.actions.start(block, agent, line, key, room)
         if call is None:
             return
@@ -103,31 +100,31 @@ class Collector:
                 entry[key] = skill
                 self._bare.remove(waiting)
 
-    def result(self, block: Record, agent: int, line: int, outcome: Any, denied: bool) -> None:
+    def result(self, block: Block, agent: int, line: int, outcome: Any, denied: bool) -> None:
         """One tool_result block. `outcome`: the line's toolUseResult where the tool is TELLING or the call failed."""
-        call = self.actions.answered(block.get("tool_use_id"), agent)
+        call = self.actions.answered(block.tool_use_id, agent)
         if call is None:
             return
-        content = block.get("content")
-        error = block.get("is_error") is True or results.looks_failed(content, outcome)
+        content = block.content
+        error = block.is_error is True or results.looks_failed(content, outcome)
         denied = error and (denied or results.is_denied(content, outcome))
         if type(content) is str and content.isascii() and not self.lengths:
             size = len(content)
         else:
-            size = results.size(content, self.lengths)
+            size = results.size(block.texts(), self.lengths)
         self.actions.finish(call, error, denied, size)
         if call.tool in TELLING:
             self._telling(call, block, outcome, error)
         elif call.action is not None and call.tool in READING:
             call.action["_answered"] = line
             if call.tool != "Read" and (agent != MAIN or self.spawns.all) and not error:
-                text = "\n".join(results.texts(content))
+                text = "\n".join(block.texts())
                 call.action["_rows"] = text.count("\n") + (not text.endswith("\n"))
                 found = reads.by_prefix(text)
                 if found:
                     call.action["_lines"] = found
 
-    def _telling(self, call: Call, block: Record, outcome: Any, error: bool) -> None:
+    def _telling(self, call: Call, block: Block, outcome: Any, error: bool) -> None:
         if call.tool == "Agent":
             self.spawns.finish(call, block, outcome, error)
         elif call.tool == "SendMessage" and not error:
@@ -136,6 +133,14 @@ class Collector:
             task = outcome.get("task")
             if type(task) is dict:
                 self.spawns.report(task.get("task_id"), None, task.get("status"))
+
+    def asked(self, turn: Message) -> bool:
+        """Whether a turn answers a call of a TELLING tool."""
+        for block in turn.blocks():
+            call = self.actions.open.get(block.tool_use_id or "")
+            if call is not None and call.tool in TELLING:
+                return True
+        return False
 
     def user_text(self, text: str, agent: int, line: int, meta: bool) -> None:
         """Text in a user's turn: a prompt, a typed command, a notice, an interruption."""

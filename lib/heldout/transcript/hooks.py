@@ -13,7 +13,7 @@ import orjson
 
 from heldout.transcript.bounds import COMMAND, HOOK_TEXT, HOOKS
 from heldout.transcript.mend import Record
-from heldout.transcript.results import texts
+from heldout.transcript.messages import texts
 
 _PREVIEW = "<persisted-output>"
 _UNCLAIMED = 64  # contexts that wait for their second attachment

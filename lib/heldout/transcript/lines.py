@@ -60,10 +60,10 @@ def read(
     """
     number = size = cut_off = 0
     line = b""
-    for line in lines:
-        number += 1
-        size += len(line)
-        if len(line) >= OVERSIZED:
+    for number, line in enumerate(lines, 1):
+        length = len(line)
+        size += length
+        if length >= OVERSIZED:
             tally.oversized += 1
             if source is not None and line[-1] != 0x0A:
                 size += source.pass_over()

@@ -4,35 +4,28 @@ from typing import Any
 
 import orjson
 
-from heldout.transcript import results
+from heldout.transcript import messages
 from heldout.transcript.agents import MAIN
 from heldout.transcript.bounds import HUGE
 from heldout.transcript.collect import SYNTHETIC, Collector
-from heldout.transcript.lines import damaged
 from heldout.transcript.mend import Record, shorten
-from heldout.transcript.quiet import NEAR, quiet, thought
+from heldout.transcript.messages import Line, Message
+from heldout.transcript.quiet import LINES, quiet
 
-_TYPE = b'"type":"'
-_NEVER_QUIET = (b'user"', b"assis")  # the beginnings of types whose lines are always parsed
+_BARE = b'{"type":"'  # a line without an envelope
 _RECENT = 4_096  # uuids remembered of inline sidechains; a line's parent is among the last lines
 
 
 class Native:
-    """Reads the lines of one file. `agent` is the number of the agent whose file it is, `name` the file's name.
+    """Reads the lines of one file. `agent` is the number of the agent whose file it is."""
 
-    A line that holds only a thinking block tells the usage of its message, which the message's next line tells again:
-    it is held back and parsed only where no such line follows.
-    """
-
-    def __init__(self, to: Collector, agent: int, name: str) -> None:
+    def __init__(self, to: Collector, agent: int) -> None:
         self.to = to
         self.agent = agent
-        self.name = name
-        self._held: tuple[bytes, bytes, int] | None = None  # message id, line, number
         self.started = False
-        self._version: Any = None
+        self._version: Any = None  # of the latest answer
         self._parents: dict[str, Any] = {}
-        self._copied: set[bytes] = set()
+        self._copied: set[str] = set()
         self._chains: dict[str, int] = {}  # uuid of a recent inline sidechain line -> agent
         self._handlers = {
             "assistant": self._assistant,
@@ -47,41 +40,38 @@ class Native:
 
     def feed(self, line: bytes, number: int) -> None:
         """Read one line; raises JSONDecodeError where it is not one JSON value."""
-        at = line.find(_TYPE, 1, NEAR)
-        kind = line[at + 8 : at + 13]
-        if kind == b"messa":
-            if self.started and (id := thought(line, at)):
-                if self._held is not None and self._held[0] != id:
-                    self.close()
-                self._held = (id, line, number)
+        if self.started:  # before the first action more is asked of a line
+            if line.startswith(_BARE) and messages.kind(line) in LINES:
                 return
-        elif kind not in _NEVER_QUIET and at > 0 and quiet(line, at, self.started, self._copied):
-            return
+            usual = messages.usual(line)
+            if usual is not None and self._usual(usual, number, len(line)):
+                return
         if len(line) > HUGE:
             line = shorten(line, self.to.lengths)
         self.take(orjson.loads(line), number, line)
         if self.to.lengths:
             self.to.lengths.clear()
 
-    def close(self) -> None:
-        """Read the line held back, if there is one; to be called at the end of the file as well."""
-        if self._held is not None:
-            _, line, number = self._held
-            self._held = None
-            try:
-                self.take(orjson.loads(line), number, line)
-            except orjson.JSONDecodeError:
-                damaged(line, number, self.name, self.to.tally, self.take)
-
-    def _pass(self, record: Record) -> None:
-        """Drop the line held back where `record` is a later line of its message, else read it first."""
-        message = record.get("message")
-        if self._held is None or (
-            type(message) is dict and message.get("id") == self._held[0].decode("utf-8", "replace")
-        ):
-            self._held = None
-        else:
-            self.close()
+    def _usual(self, line: Line, number: int, size: int) -> bool:
+        """Read a usual line; false, and nothing is done, where all of it must be parsed."""
+        message, kind = line.message, line.type
+        if message is None or (kind != "assistant" and kind != "user"):
+            return quiet(line, self._copied)
+        if line.isSidechain and self.agent == MAIN:
+            return False
+        if kind == "assistant":
+            key = message.id
+            if not key or message.model == SYNTHETIC:
+                return False
+            if line.version != self._version:
+                self._answered_by(line.version)
+            self.to.assistant(message, key, self.agent, number, size, line.attributionSkill)
+            return True
+        if line.failed() or self.to.asked(message):  # its toolUseResult tells more
+            return False
+        denied = line.toolDenialKind is not None
+        self._turn(message, self.agent, number, None, denied, line.isMeta or line.isCompactSummary)
+        return True
 
     def take(self, record: Any, number: int, line: bytes) -> None:
         try:
@@ -89,8 +79,6 @@ class Native:
         except (AttributeError, TypeError):
             self._odd(record, number)
             return
-        if self._held is not None:
-            self._pass(record)
         if not self.started:
             uuid = record.get("uuid")
             if type(uuid) is str:
@@ -105,25 +93,21 @@ class Native:
             if type(item) is dict:
                 self.take(item, number, b"")
 
-    def _sidechain(self, record: Record, content: Any) -> int:
-        """The subagent whose line stands in a session file."""
+    def _speaker(self, record: Record, said: Message | None = None) -> int:
+        """Whose line it is: the file's agent, or in a session file the sidechain that the line belongs to."""
+        if self.agent != MAIN or record.get("isSidechain") is not True:
+            return self.agent
         name = record.get("agentId")
-        agent = self.to.agents.number(name) if type(name) is str and name else self._chain(record, content)
+        agent = self.to.agents.number(name) if type(name) is str and name else self._chain(record, said)
         self.to.seen.add(agent)
         return agent
 
-    def _speaker(self, record: Record, content: Any) -> int:
-        """Whose line it is: the file's agent, or in a session file the sidechain that the line belongs to."""
-        if self.agent == MAIN and record.get("isSidechain") is True:
-            return self._sidechain(record, content)
-        return self.agent
-
-    def _chain(self, record: Record, content: Any) -> int:
+    def _chain(self, record: Record, said: Message | None) -> int:
         """1.0.x writes subagents into the session file, each under a new root and linked by its prompt (trap 6a)."""
         uuid, parent = record.get("uuid"), record.get("parentUuid")
         agent = self._chains.get(parent) if type(parent) is str else None
         if agent is None:
-            text = "\n".join(results.texts(content))
+            text = "\n".join(said.texts()) if said else ""
             spawn = self.to.spawns.of_prompt(text) if text else None
             if spawn is not None:
                 name = spawn.call.id
@@ -138,25 +122,25 @@ class Native:
                 del self._chains[next(iter(self._chains))]
         return agent
 
+    def _answered_by(self, version: Any) -> None:
+        self._version = version
+        self.to.session.answered_by(version)
+
     def _assistant(self, record: Record, number: int, line: bytes) -> None:
-        message = record.get("message")
-        if type(message) is not dict:
+        if type(record.get("message")) is not dict:
             return
-        agent = self.agent
-        if agent == MAIN and record.get("isSidechain") is True:
-            agent = self._sidechain(record, message.get("content"))
-        if message.get("model") == SYNTHETIC:
+        message = messages.of_record(record["message"])
+        agent = self._speaker(record, message)
+        if message.model == SYNTHETIC:
             if agent == MAIN:
                 self.to.ending.synthetic(record)
             return
-        version = record.get("version")
-        if version != self._version:
-            self._version = version
-            self.to.session.answered_by(version)
-        key = message.get("id") or record.get("uuid")
+        self._answered_by(record.get("version"))
+        key: Any = message.id or record.get("uuid")
         if type(key) is not str:
             key = hash(line) if line else hash(orjson.dumps(record))
-        new = self.to.assistant(message, key, agent, number, len(line), record.get("attributionSkill"))
+        skill = record.get("attributionSkill")
+        new = self.to.assistant(message, key, agent, number, len(line), skill if type(skill) is str else None)
         # A fork's file begins with a copy of its parent's line: not this agent's first action.
         if not self.started and agent == self.agent and new:
             self._first_action(record)
@@ -175,29 +159,23 @@ class Native:
             self.to.session.model_requested = asked if type(asked) is str else None
 
     def _user(self, record: Record, number: int, line: bytes) -> None:
-        message = record.get("message")
-        if type(message) is not dict:
+        if type(record.get("message")) is not dict:
             return
-        content = message.get("content")
-        agent = self.agent
-        if agent == MAIN and record.get("isSidechain") is True:
-            agent = self._sidechain(record, content)
+        message = messages.of_record(record["message"])
+        agent = self._speaker(record, message)
         meta = record.get("isMeta") is True or record.get("isCompactSummary") is True
-        if type(content) is not list:
-            if type(content) is str:
-                self.to.user_text(content, agent, number, meta)
-            return
-        for block in content:
-            if type(block) is str:
-                self.to.user_text(block, agent, number, meta)
-            if type(block) is not dict:
-                continue
-            kind = block.get("type")
-            if kind == "tool_result":
-                denied = "toolDenialKind" in record
-                self.to.result(block, agent, number, record.get("toolUseResult"), denied)
-            elif kind == "text" and type(block.get("text")) is str:
-                self.to.user_text(block["text"], agent, number, meta)
+        denied = record.get("toolDenialKind") is not None
+        self._turn(message, agent, number, record.get("toolUseResult"), denied, meta)
+
+    def _turn(self, message: Message, agent: int, number: int, outcome: Any, denied: bool, meta: bool) -> None:
+        """A user's turn: results and texts in their order."""
+        if type(message.content) is str:
+            self.to.user_text(message.content, agent, number, meta)
+        for block in message.blocks():
+            if block.type == "tool_result":
+                self.to.result(block, agent, number, outcome, denied)
+            elif block.type == "text" and block.text is not None:
+                self.to.user_text(block.text, agent, number, meta)
 
     def _attachment(self, record: Record, number: int, line: bytes) -> None:
         attachment = record.get("attachment")
@@ -205,16 +183,15 @@ class Native:
             return
         kind = attachment.get("type")
         if type(kind) is str and kind.startswith("hook_"):
-            self.to.hooks.attachment(record, attachment, self._speaker(record, None))
+            self.to.hooks.attachment(record, attachment, self._speaker(record))
         elif kind == "queued_command" and type(attachment.get("prompt")) is str:
             self.to.user_text(attachment["prompt"], self.agent, number, True)
         elif kind == "max_turns_reached" and self.agent == MAIN:
             self.to.ending.reach_max_turns()
         elif kind == "budget_usd" and self.agent == MAIN and type(attachment.get("total")) in (int, float):
             self.to.ending.budget = attachment["total"]
-        elif kind == "skill_listing" and self.agent == MAIN and type(attachment.get("names")) is list:
-            names = [name for name in attachment["names"] if type(name) is str]
-            self.to.session.listed_skills = names or self.to.session.listed_skills
+        elif kind == "skill_listing" and self.agent == MAIN and not self.started:  # a later one lists only what is new
+            self.to.session.list_skills(attachment.get("names"))
 
     def _system(self, record: Record, number: int, line: bytes) -> None:
         kind = record.get("subtype")
@@ -245,7 +222,7 @@ class Native:
         if type(model) is str and model != SYNTHETIC:
             spawn.result_model = spawn.result_model or model
             if spawn.agent_id is not None and type(parent) is str:
-                self._copied.add(parent.encode())
+                self._copied.add(parent)
 
     def _queue(self, record: Record, number: int, line: bytes) -> None:
         if type(record.get("content")) is str and record.get("operation") == "enqueue":

@@ -75,9 +75,8 @@ def _lines(given: Iterable[bytes] | BinaryIO, name: str) -> dict[str, Any]:
     stream: Any = given
     source = lines.Source(stream) if hasattr(stream, "readline") else None
     format, pieces = formats.sniff(source.lines if source else given)
-    reader = Native(found, MAIN, name) if format == formats.NATIVE else Stream(found)
+    reader = Native(found, MAIN) if format == formats.NATIVE else Stream(found)
     lines.read(pieces, source, name, found.tally, reader.feed, reader.take)
-    reader.close()
     return facts.build(found, {"format": format, "files": [name]}, {})
 
 
@@ -128,9 +127,8 @@ def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
         format, pieces = formats.sniff(source.lines)
         if format != formats.NATIVE:
             raise Fault("unreadable-transcript", f"{name} is {format}, not a native transcript")
-        reader = Native(found, agent, name)
+        reader = Native(found, agent)
         lines.read(pieces, source, name, found.tally, reader.feed, reader.take)
-        reader.close()
 
 
 def _read_stream(found: Collector, path: Path, beside: bool) -> None:

@@ -1,5 +1,6 @@
-"""What one tool result says: its size, whether it is an error or a denial, its text."""
+"""What one tool result says: its size, whether it is an error or a denial."""
 
+from collections.abc import Iterable
 from typing import Any
 
 # The client's own sentences, for versions whose lines carry no structured sign of a denial.
@@ -16,26 +17,9 @@ def utf8(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-def texts(content: Any) -> list[str]:
-    """The text of a message's or a result's content: a string, or the text blocks of a list (trap 12)."""
-    if type(content) is str:
-        return [content]
-    if type(content) is not list:
-        return []
-    found: list[str] = []
-    for block in content:
-        if type(block) is str:
-            found.append(block)
-        elif type(block) is dict and block.get("type") == "text" and type(block.get("text")) is str:
-            found.append(block["text"])
-    return found
-
-
-def size(content: Any, lengths: dict[str, int]) -> int:
+def size(texts: Iterable[str], lengths: dict[str, int]) -> int:
     """UTF-8 bytes of the text the model received; images and references are no text. `lengths`: see mend.shorten."""
-    if type(content) is str and not lengths:
-        return len(content) if content.isascii() else len(content.encode("utf-8", "replace"))
-    return sum(lengths.get(t) or utf8(t) for t in texts(content))
+    return sum(lengths.get(text) or utf8(text) for text in texts)
 
 
 def looks_failed(content: Any, outcome: Any) -> bool:

@@ -48,6 +48,10 @@ class Session:
             self.init = record
             self.answered_by(record.get("claude_code_version"))
 
+    def list_skills(self, names: Any) -> None:
+        """The names of a `skill_listing`; what the init event lists goes before it."""
+        self.listed_skills = _texts(names) or self.listed_skills
+
     def skills(self) -> list[str] | None:
         loaded = _texts(self.init.get("skills")) if self.init else None
         return self.listed_skills if loaded is None else loaded

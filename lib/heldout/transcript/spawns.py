@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from heldout.transcript import results
 from heldout.transcript.actions import Call
 from heldout.transcript.agents import MAIN, Agents
 from heldout.transcript.bounds import ACTIONS
 from heldout.transcript.mend import Record
+from heldout.transcript.messages import Block
 from heldout.transcript.tokens import Sum
 
 _NOTIFICATION = re.compile(r"<(task|agent)-notification>(.*?)(?:</\1-notification>|\Z)", re.DOTALL)
@@ -90,7 +90,7 @@ class Spawns:
             self._by_agent[agent_id] = spawn
             self.agents.rename(spawn.call.id, agent_id)
 
-    def finish(self, call: Call, block: dict[str, Any], outcome: Any, error: bool) -> None:
+    def finish(self, call: Call, block: Block, outcome: Any, error: bool) -> None:
         """The result of the call. For a background agent that is the launch, not its report (trap 9, report 24)."""
         spawn = self._by_call.get(call.id)
         if spawn is None:
@@ -99,7 +99,7 @@ class Spawns:
         if error:
             spawn.status, spawn.ran = "failed", False
             return
-        text = "\n".join(results.texts(block.get("content")))
+        text = "\n".join(block.texts())
         result: Record = outcome if type(outcome) is dict else {}
         named = _AGENT_ID.search(text)
         self.known(

@@ -9,11 +9,12 @@ from typing import Any
 
 import orjson
 
-from heldout.transcript import results
+from heldout.transcript import messages
 from heldout.transcript.agents import MAIN
 from heldout.transcript.bounds import HUGE
 from heldout.transcript.collect import SYNTHETIC, Collector
 from heldout.transcript.mend import Record, shorten
+from heldout.transcript.messages import Block
 
 _ASSISTANT, _USER = b'{"type":"assistant"', b'{"type":"user"'
 _EMPTY = (
@@ -48,9 +49,6 @@ class Stream:
         self.take(orjson.loads(line), number, line)
         if self.to.lengths:
             self.to.lengths.clear()
-
-    def close(self) -> None:
-        """Nothing is held back."""
 
     def _is_known(self, line: bytes) -> bool:
         """Whether a line is a message or a result that the native files hold as well."""
@@ -110,23 +108,23 @@ class Stream:
         self.to.from_stream = True
         if agent == MAIN and self.to.ending.results:
             self.to.ending.open_after_result = True
-        self.to.assistant(message, key, agent, number, len(line), None)
+        self.to.assistant(messages.of_record(message), key, agent, number, len(line), None)
 
     def _user(self, record: Record, number: int, line: bytes) -> None:
         message = record.get("message")
         if type(message) is not dict:
             return
-        content = message.get("content")
+        said = messages.of_record(message)
         agent = self._speaker(record)
-        for block in content if type(content) is list else ():
-            if type(block) is dict and block.get("type") == "tool_result":
+        for block in said.blocks():
+            if block.type == "tool_result":
                 self._one_result(record, block, agent, number)
         if not self.beside:
-            for text in results.texts(content):
+            for text in said.texts():
                 self.to.user_text(text, agent, number, record.get("isSynthetic") is True)
 
-    def _one_result(self, record: Record, block: Record, agent: int, number: int) -> None:
-        notes, id = record.get("tool_result_meta"), block.get("tool_use_id")
+    def _one_result(self, record: Record, block: Block, agent: int, number: int) -> None:
+        notes, id = record.get("tool_result_meta"), block.tool_use_id
         denied = any(
             type(note) is dict and note.get("id") == id and note.get("non_execution_kind") is not None
             for note in (notes if type(notes) is list else ())

@@ -7,8 +7,9 @@ repeat lines of its parent, so ids are unique over the whole family and belong t
 
 import struct
 from dataclasses import dataclass
-from operator import itemgetter
-from typing import Any
+from typing import Annotated, Any
+
+import msgspec
 
 FIELDS = ("input", "cache_creation", "cache_read", "output")
 
@@ -18,8 +19,6 @@ _ENTRY = struct.Struct("<5I")
 _LAST = struct.Struct("<I")
 _KNOWN, _FINISHED, _OWNER = 1, 2, 2  # usage was given; the message has a stop reason; bits that the owner is shifted by
 _MOST = (1 << 32) - 1
-_NAMES = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
-_FOUR = itemgetter(*_NAMES)
 
 
 @dataclass
@@ -49,22 +48,49 @@ def whole(value: Any) -> int:
     return value if type(value) is int and 0 <= value <= _MOST else 0
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, le=_MOST)]
+
+
+class Usage(msgspec.Struct, gc=False):
+    """The usage that a line gives of its message: tokens, all four counts."""
+
+    input_tokens: _Count
+    cache_creation_input_tokens: _Count
+    cache_read_input_tokens: _Count
+    output_tokens: _Count
+
+    @staticmethod
+    def of(record: Any) -> "Usage | None":
+        """The usage in a record of any shape: other counts than whole numbers are 0; None without output tokens."""
+        if type(record) is not dict or type(record.get("output_tokens")) is not int:
+            return None
+        return Usage(*(whole(record.get(name)) for name in Usage.__struct_fields__))
+
+
 class Ledger:
     """Usage by message id. Owners are small numbers: 0 is the main loop."""
 
     def __init__(self) -> None:
         self.entries: dict[str | int, bytes] = {}
 
-    def add(self, key: str | int, owner: int, usage: Any, finished: bool) -> bool:
+    def add(self, key: str | int, owner: int, usage: Usage | None, finished: bool) -> bool:
         """Note the usage of a line of message `key`; the last line wins. True where the message is new."""
         before = self.entries.get(key)
         if before is not None:
             owner = _LAST.unpack_from(before, 16)[0] >> _OWNER
         marks = owner << _OWNER | (_FINISHED if finished else 0)
-        try:
-            self.entries[key] = _ENTRY.pack(*_FOUR(usage), marks | _KNOWN)
-        except (KeyError, TypeError, struct.error):
-            self.entries[key] = _odd(usage, marks, before)
+        if usage is not None:
+            self.entries[key] = _ENTRY.pack(
+                usage.input_tokens,
+                usage.cache_creation_input_tokens,
+                usage.cache_read_input_tokens,
+                usage.output_tokens,
+                marks | _KNOWN,
+            )
+        elif before is None:
+            self.entries[key] = _ENTRY.pack(0, 0, 0, 0, marks)
+        else:  # what was known stays
+            self.entries[key] = before[:16] + _LAST.pack(marks | before[16] & _KNOWN)
         return before is None
 
     def __contains__(self, key: str | int) -> bool:
@@ -86,13 +112,6 @@ class Ledger:
             total.cache_read += c
             total.output += d
         return result
-
-
-def _odd(usage: Any, marks: int, before: bytes | None) -> bytes:
-    """The entry for a usage that lacks counts; without output tokens it is none, and what was known stays."""
-    if type(usage) is dict and type(usage.get("output_tokens")) is int:
-        return _ENTRY.pack(*(whole(usage.get(name)) for name in _NAMES), marks | _KNOWN)
-    return _ENTRY.pack(0, 0, 0, 0, marks) if before is None else before[:16] + _LAST.pack(marks | before[16] & _KNOWN)
 
 
 def cli_total(usage: Any) -> dict[str, int] | None:
