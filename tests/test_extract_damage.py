@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -241,23 +242,33 @@ def shrink(monkeypatch: pytest.MonkeyPatch, **limits: int) -> None:
 
 
 def test_an_oversized_line_is_counted_and_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shrink(monkeypatch, OVERSIZED=2_000)
+    shrink(monkeypatch, OVERSIZED=2_000, PIECE=300)
     session = Session()
     session.user("go")
     session.answers(session.calls_tool("Read", {"file_path": "/x"}), "y" * 9_000)
-    session.answers(session.calls_tool("Read", {"file_path": "/x"}), "12345")
+    session.answers(session.calls_tool("Read", {"file_path": "/x"}), "z" * 1_000)
     content = session.bytes()
-    facts = facts_of(content, tmp_path)
-    assert (facts["source"]["oversized"], facts["source"]["lines"], facts["source"]["bytes"]) == (1, 5, len(content))
-    assert (facts["bytes_read"]["main"], facts["counts"]["unanswered"]) == (5, 1)
-    assert [a["line"] for a in facts["actions"]] == [2, 4]
+    for facts in (facts_of(content, tmp_path), of_pipe(content), extract_stream(content.splitlines(keepends=True))):
+        assert (facts["source"]["oversized"], facts["source"]["lines"]) == (1, 5)
+        assert (facts["source"]["bytes"], facts["bytes_read"]["main"]) == (len(content), 1_000)
+        assert facts["counts"]["unanswered"] == 1
+        assert [a["line"] for a in facts["actions"]] == [2, 4]
+
+
+def of_pipe(content: bytes) -> dict[str, Any]:
+    """The facts of a stream that cannot go back."""
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as sink, os.fdopen(reading, "rb") as source:
+        sink.write(content)
+        sink.close()
+        return extract_stream(source)
 
 
 def test_an_oversized_line_at_the_very_end_and_of_exactly_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a, b, c = three()
-    shrink(monkeypatch, OVERSIZED=len(b) + 1)
+    shrink(monkeypatch, OVERSIZED=len(b) + 1, PIECE=100)
     assert found(facts_of(a + b + c, tmp_path)) == (10, 5)
     facts = facts_of(a + b + c + b'{"type":"user","x":"' + b"y" * 9_000, tmp_path)
     assert (facts["source"]["oversized"], found(facts)) == (1, (10, 5))

@@ -9,6 +9,7 @@ import orjson
 
 from heldout.errors import Fault
 from heldout.transcript.bounds import HUGE, OVERSIZED
+from heldout.transcript.lines import is_oversized
 from heldout.transcript.mend import Record, mend
 
 NATIVE, STREAM = "native", "stream-json"
@@ -62,7 +63,7 @@ def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
     blank = True
     for line in islice(source, _HEAD):
         head.append(line)
-        if len(line) >= OVERSIZED:
+        if is_oversized(line):
             raise Fault(
                 "unreadable-transcript",
                 f"line {len(head)} has more than {OVERSIZED >> 20} MB and no record precedes it",

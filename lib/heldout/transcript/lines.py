@@ -10,6 +10,9 @@ import orjson
 from heldout.transcript.bounds import BAD_LINES, OVERSIZED
 from heldout.transcript.mend import Record, mend
 
+PIECE = 1 << 20  # bytes read at once of a line
+_END = ord("\n")
+
 
 @dataclass
 class Tally:
@@ -29,44 +32,64 @@ class Tally:
             self.bad.append({"file": name, "line": line, "why": why})
 
 
-class Source:
-    """The lines of a binary stream with their ends; of an oversized line only its first OVERSIZED bytes come."""
+class Oversized(bytes):
+    """The beginning of a line of at least OVERSIZED bytes. `passed`: the bytes that follow it on its line."""
 
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream = stream
-        self.lines: Iterator[bytes] = iter(partial(stream.readline, OVERSIZED), b"")
+    passed: int
 
-    def pass_over(self) -> int:
-        """Read up to the end of the present line without keeping it; returns the bytes passed over."""
-        size = 0
-        while rest := self.stream.readline(1 << 20):
-            size += len(rest)
-            if rest[-1] == 0x0A:
-                break
-        return size
+
+def of_stream(stream: BinaryIO) -> Iterator[bytes]:
+    """The lines of a binary stream with their ends, and an Oversized for each that is too long to be kept."""
+    for line in iter(partial(stream.readline, PIECE), b""):
+        yield line if len(line) < PIECE or line[-1] == _END else _long(line, stream)
+
+
+def _long(start: bytes, stream: BinaryIO) -> bytes:
+    """The line that begins with `start`. Where the stream can go back, its length is taken before it is kept."""
+    here = stream.tell() if stream.seekable() else None
+    pieces = [start]
+    size = len(start)
+    for piece in _rest(stream):
+        size += len(piece)
+        if here is None and size < OVERSIZED:
+            pieces.append(piece)
+    if size >= OVERSIZED:
+        found = Oversized(start)
+        found.passed = size - len(start)
+        return found
+    if here is not None:
+        stream.seek(here)
+        pieces.append(stream.readline())
+    return b"".join(pieces)
+
+
+def _rest(stream: BinaryIO) -> Iterator[bytes]:
+    """What is left of the present line, in pieces."""
+    piece = b""
+    while piece[-1:] != b"\n" and (piece := stream.readline(PIECE)):
+        yield piece
+
+
+def is_oversized(line: bytes) -> bool:
+    return len(line) >= OVERSIZED or isinstance(line, Oversized)
 
 
 def read(
     lines: Iterable[bytes],
-    source: Source | None,
     name: str,
     tally: Tally,
     feed: Callable[[bytes, int], None],
     take: Callable[[Record, int, bytes], None],
 ) -> None:
-    """Feed each line (with its number) to `feed`; records mended from a line that does not parse go to `take`.
-
-    `source`: where the lines come from, if that is a stream of which an oversized line's rest is still to be read.
-    """
+    """Feed each line (with its number) to `feed`; records mended from a line that does not parse go to `take`."""
     number = size = cut_off = 0
     line = b""
     for number, line in enumerate(lines, 1):
         length = len(line)
         size += length
-        if length >= OVERSIZED:
+        if length >= PIECE and is_oversized(line):
             tally.oversized += 1
-            if source is not None and line[-1] != 0x0A:
-                size += source.pass_over()
+            size += line.passed if isinstance(line, Oversized) else 0
             continue
         try:
             feed(line, number)

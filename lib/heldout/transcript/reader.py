@@ -63,7 +63,7 @@ def _file(path: Path, session: str | None) -> dict[str, Any]:
         with path.open("rb") as stream:  # a pipe or a device has no family and is read once
             return _lines(stream, path.name)
     with path.open("rb", buffering=_BUFFER) as stream:
-        format, _ = formats.sniff(lines.Source(stream).lines)
+        format, _ = formats.sniff(lines.of_stream(stream))
     if format == formats.STREAM:
         with path.open("rb", buffering=_BUFFER) as stream:
             return _lines(stream, path.name)
@@ -73,10 +73,9 @@ def _file(path: Path, session: str | None) -> dict[str, Any]:
 def _lines(given: Iterable[bytes] | BinaryIO, name: str) -> dict[str, Any]:
     found = Collector()
     stream: Any = given
-    source = lines.Source(stream) if hasattr(stream, "readline") else None
-    format, pieces = formats.sniff(source.lines if source else given)
+    format, pieces = formats.sniff(lines.of_stream(stream) if hasattr(stream, "readline") else given)
     reader = Native(found, MAIN) if format == formats.NATIVE else Stream(found)
-    lines.read(pieces, source, name, found.tally, reader.feed, reader.take)
+    lines.read(pieces, name, found.tally, reader.feed, reader.take)
     return facts.build(found, {"format": format, "files": [name]}, {})
 
 
@@ -123,19 +122,17 @@ def _name(path: Path, base: Path) -> str:
 
 def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
     with path.open("rb", buffering=_BUFFER) as stream:
-        source = lines.Source(stream)
-        format, pieces = formats.sniff(source.lines)
+        format, pieces = formats.sniff(lines.of_stream(stream))
         if format != formats.NATIVE:
             raise Fault("unreadable-transcript", f"{name} is {format}, not a native transcript")
         reader = Native(found, agent)
-        lines.read(pieces, source, name, found.tally, reader.feed, reader.take)
+        lines.read(pieces, name, found.tally, reader.feed, reader.take)
 
 
 def _read_stream(found: Collector, path: Path, beside: bool) -> None:
     with path.open("rb", buffering=_BUFFER) as stream:
-        source = lines.Source(stream)
-        format, pieces = formats.sniff(source.lines)
+        format, pieces = formats.sniff(lines.of_stream(stream))
         if format != formats.STREAM:
             raise Fault("unreadable-transcript", f"{path.name} is {format}, not stream-json")
         reader = Stream(found, beside)
-        lines.read(pieces, source, path.name, found.tally, reader.feed, reader.take)
+        lines.read(pieces, path.name, found.tally, reader.feed, reader.take)
