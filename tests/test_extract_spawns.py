@@ -300,3 +300,18 @@ def test_by_path_sums_what_the_main_loop_got_of_each_file() -> None:
         session.answers(session.calls_tool("Read", given), "12345")
     session.answers(session.calls_tool("Read", {"file_path": "c"}), "File does not exist.", error=True)
     assert session.facts()["bytes_read"]["by_path"] == {"/home/dev/project/a": 10, "/home/dev/project/b": 5}
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_trap6d_the_copies_tell_the_model_also_of_an_agent_that_finished(again: bool) -> None:
+    """Up to 2.1.42 the result has no resolvedModel, and the agent's own file may be missing."""
+    session = Session(version="2.1.20")
+    session.user("go")
+    id = session.calls_tool("Task", {"prompt": "p"})
+    copy = {"type": "assistant", "message": {"model": "claude-haiku-4-5", "id": "m", "content": []}, "uuid": "x"}
+    progress = {"type": "progress", "data": {"type": "agent_progress", "agentId": "a1", "message": copy}}
+    session.add(progress, parentToolUseID=id)
+    session.answers(id, "done", {"status": "completed", "agentId": "a1"})
+    if again:
+        session.add(progress, parentToolUseID=id)
+    assert spawn(session.facts())["resolved_model"] == "claude-haiku-4-5"

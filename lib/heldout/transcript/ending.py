@@ -17,6 +17,7 @@ class Ending:
     def __init__(self) -> None:
         self.result: Record | None = None
         self.results = 0
+        self._seen: set[int] = set()  # uuids of results
         self.turns: int | None = None
         self.duration_ms: int | None = None
         self.cost: float | None = None
@@ -50,6 +51,10 @@ class Ending:
         self.marked = self.max_turns = True
 
     def see_result(self, record: Record) -> None:
+        uuid = record.get("uuid")
+        if record == self.result or (type(uuid) is str and hash(uuid) in self._seen):
+            return  # a doubled line; the results of two turns have uuids of their own
+        self._seen.add(hash(uuid) if type(uuid) is str else 0)
         self.result = record
         self.results += 1
         self.open_after_result = False

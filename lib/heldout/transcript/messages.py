@@ -97,8 +97,19 @@ class Line(msgspec.Struct, gc=False):
         return memoryview(self.toolUseResult)[:1] == b'"'
 
 
+class Event(msgspec.Struct, gc=False):
+    """An event of stream-json, as far as it takes to tell whether it says something new."""
+
+    type: str
+    subtype: str | None = None
+    message: Message | None = None
+    parent_tool_use_id: str | None = None
+    agent_id: str | None = None
+
+
 _line = msgspec.json.Decoder(Line).decode
 _kind = msgspec.json.Decoder(Kind).decode
+_event = msgspec.json.Decoder(Event).decode
 
 
 def usual(line: bytes) -> Line | None:
@@ -115,6 +126,14 @@ def kind(line: bytes) -> str:
         return _kind(line).type
     except (ValueError, RecursionError):
         return ""
+
+
+def event(line: bytes) -> Event | None:
+    """The event of a line of stream-json where it has the usual shape, else None."""
+    try:
+        return _event(line) if len(line) <= HUGE else None
+    except (ValueError, RecursionError):
+        return None
 
 
 def of_record(record: Record) -> Message:

@@ -106,7 +106,7 @@ class Spawns:
             spawn, _text(result.get("agentId")) or _text(result.get("agent_id")) or (named[1] if named else None)
         )
         spawn.type = spawn.type or _text(result.get("agentType"))
-        spawn.result_model = _text(result.get("resolvedModel"))
+        spawn.result_model = _text(result.get("resolvedModel")) or spawn.result_model  # that of its copies (trap 6d)
         status = result.get("status")
         if result.get("isAsync") is True or status == "async_launched" or text.startswith("Async agent launched"):
             spawn.background = True

@@ -14,14 +14,10 @@ from heldout.transcript.agents import MAIN
 from heldout.transcript.bounds import HUGE
 from heldout.transcript.collect import SYNTHETIC, Collector
 from heldout.transcript.mend import Record, shorten
-from heldout.transcript.messages import Block
+from heldout.transcript.messages import Block, Event
 
-_ASSISTANT, _USER = b'{"type":"assistant"', b'{"type":"user"'
-_EMPTY = (
-    b'{"type":"stream_event"',
-    b'{"type":"system","subtype":"thinking_tokens"',
-    b'{"type":"system","subtype":"status"',
-)
+_OFTEN_EMPTY = (b'{"type":"stream_event"', b'{"type":"system"')
+_EMPTY = frozenset(("thinking_tokens", "status"))  # subtypes
 
 
 class Stream:
@@ -42,27 +38,35 @@ class Stream:
 
     def feed(self, line: bytes, number: int) -> None:
         """Read one event; raises JSONDecodeError where the line is not one JSON value."""
-        if line.endswith(b"}\n") and (line.startswith(_EMPTY) or (self.beside and self._is_known(line))):
-            return  # a line that is not ended is parsed, to know whether it was cut off
+        if self.beside or line.startswith(_OFTEN_EMPTY):
+            event = messages.event(line)
+            if event is not None and self._tells_nothing(event):
+                return
         if len(line) > HUGE:
             line = shorten(line, self.to.lengths)
         self.take(orjson.loads(line), number, line)
         if self.to.lengths:
             self.to.lengths.clear()
 
-    def _is_known(self, line: bytes) -> bool:
-        """Whether a line is a message or a result that the native files hold as well."""
-        if line.startswith(_ASSISTANT):
-            if self.to.ending.results:
-                self.to.ending.open_after_result = True
-            at = line.find(b'"id":"', 20, 200)
-            id = line[at + 6 : line.find(b'"', at + 6, at + 206)].decode("utf-8", "replace")
-            return at > 0 and id in self.to.ledger and id not in self._own
-        if line.startswith(_USER):
-            at = line.find(b'"tool_use_id":"')
-            id = line[at + 15 : line.find(b'"', at + 15, at + 215)].decode("utf-8", "replace")
-            return at < 0 or id not in self.to.actions.open
-        return False
+    def _tells_nothing(self, event: Event) -> bool:
+        """Whether an event is empty, or a message or a result that the native files hold as well."""
+        if event.type == "system":
+            return event.subtype in _EMPTY
+        if not self.beside or event.message is None:
+            return event.type == "stream_event"
+        if event.type == "user":
+            return not any(block.tool_use_id in self.to.actions.open for block in event.message.blocks())
+        if event.type != "assistant" or event.message.model == SYNTHETIC:
+            return False
+        if not event.parent_tool_use_id and not event.agent_id:
+            self._goes_on()
+        id = event.message.id
+        return id is not None and id in self.to.ledger and id not in self._own
+
+    def _goes_on(self) -> None:
+        """The main loop speaks: after a result that is another turn."""
+        if self.to.ending.results:
+            self.to.ending.open_after_result = True
 
     def take(self, record: Any, number: int, line: bytes) -> None:
         if type(record) is not dict:
@@ -101,13 +105,13 @@ class Stream:
         key = message.get("id") or record.get("uuid")
         if type(key) is not str:
             key = hash(line) if line else hash(orjson.dumps(record))
+        if agent == MAIN:
+            self._goes_on()
         if self.beside and key not in self._own:
             if key in self.to.ledger:
                 return
             self._own.add(key)
         self.to.from_stream = True
-        if agent == MAIN and self.to.ending.results:
-            self.to.ending.open_after_result = True
         self.to.assistant(messages.of_record(message), key, agent, number, len(line), None)
 
     def _user(self, record: Record, number: int, line: bytes) -> None:
