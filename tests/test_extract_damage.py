@@ -56,6 +56,37 @@ def test_a_damaged_line_costs_only_what_is_lost(spoil: Any, bad: int, recovered:
     assert facts["source"]["truncated"] is False
 
 
+def test_trap6d_a_part_of_a_cut_off_record_is_no_record(tmp_path: Path) -> None:
+    """A progress line holds a copy of a subagent's message, which is not the main loop's when the line was cut off."""
+    a, b, c = three()
+    copy = {"type": "assistant", "message": {"id": "m9", "model": "x", "content": [call("t9", "Bash", {})]}, "uuid": "u"}
+    data = {"type": "agent_progress", "message": copy, "more": [copy, "text"]}
+    whole = json.dumps({"type": "progress", "data": data, "uuid": "p", "sessionId": "s"}).encode()
+    for stop in range(20, len(whole)):
+        for after, bad in ((b"\n", 1), (b"", 1)):
+            facts = facts_of(a + b + whole[:stop] + after + c, tmp_path)
+            assert (facts["counts"]["actions"], facts["source"]["bad_lines"]) == (1, bad)
+            assert found(facts) == (10, 5)
+
+
+def test_many_records_on_one_line_are_all_saved(tmp_path: Path) -> None:
+    session = Session()
+    session.user("go")
+    for i in range(200):
+        session.answers(session.calls_tool("Read", {"file_path": f"/{i}", "n": 2**70}), "12345")
+    facts = facts_of(session.bytes().replace(b"\n", b"") + b"\n", tmp_path)
+    assert (facts["source"]["recovered"], facts["source"]["bad_lines"], found(facts)) == (401, 1, (2_000, 1_000))
+    json.dumps(facts)
+
+
+def test_a_line_of_many_beginnings_is_given_up_in_the_end(tmp_path: Path) -> None:
+    """Each beginning inside another one, and each behind another one that was cut off: tried once each, if at all."""
+    inner = b'{"type":"u","a":[' * 20_000 + b"1," * 500_000
+    behind = b'{"type":"u","a":"x{"type":"u","b":y' * 20_000
+    facts = facts_of(b"".join(three()) + inner + b"\n" + behind + b"\n", tmp_path)
+    assert (found(facts), facts["source"]["bad_lines"]) == ((10, 5), 2)
+
+
 def test_bad_lines_are_described_with_file_and_line(tmp_path: Path) -> None:
     a, b, c = three()
     facts = facts_of(a + b"oops\n" + b + b"\0\0\0\n" + c, tmp_path)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from extracting import DATA, SESSION, Line, call, dump, said, stream, usage
+from extracting import SESSION, Line, call, dump, said, stream, usage
 from heldout.transcript.reader import extract, extract_stream
 
 INIT = {"type": "system", "subtype": "init", "session_id": SESSION, "model": "m", "tools": [], "cwd": "/w"}

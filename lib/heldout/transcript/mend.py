@@ -12,7 +12,8 @@ Record = dict[str, Any]
 
 # Where the next record may begin on a line whose first record was cut off: the client writes one of these keys first.
 _BEGINS = re.compile(r'\{"(?:parentUuid|type|uuid|duration_api_ms|isSidechain)":')
-_CANDIDATES = 64
+_CUT_OFF = 64  # records cut off on one line, after which the rest of it is given up
+_LITERAL = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 # Keys of which a real record has at least one: a content block ({"type": "text", …}) has none of them.
 _IDENTITY = ("uuid", "sessionId", "session_id", "leafUuid", "messageId", "parentUuid")
 # An escaped backslash is consumed first, then whole surrogate pairs; what is left of \uD800–\uDFFF stands alone.
@@ -46,19 +47,46 @@ def _several(text: str) -> list[Record]:
     """Records that share a line: each complete object that looks like one, skipping cut-off ones between them."""
     decoder = json.JSONDecoder()
     found: list[Record] = []
-    at, tries = text.find("{"), 0
-    while at >= 0 and tries < _CANDIDATES:
-        tries += 1
+    at, cut_off = text.find("{"), 0
+    while at >= 0 and cut_off < _CUT_OFF:
         try:
-            record, end = decoder.raw_decode(text, at)
+            _, end = decoder.raw_decode(text, at)
         except (ValueError, RecursionError):
-            following = _BEGINS.search(text, at + 1)
-            at = following.start() if following else -1
+            cut_off += 1
+            at = _behind(text, at)
             continue
-        if isinstance(record, dict) and isinstance(record.get("type"), str) and any(k in record for k in _IDENTITY):
-            found.append(record)
+        found += _record(text[at:end])
         at = text.find("{", end)
     return found
+
+
+def _record(text: str) -> list[Record]:
+    """The record that a text is, if it is one; by orjson, as every other line is parsed."""
+    try:
+        record = orjson.loads(text.encode("utf-8", "replace"))
+    except (orjson.JSONDecodeError, RecursionError):
+        return []
+    known = isinstance(record, dict) and isinstance(record.get("type"), str) and any(k in record for k in _IDENTITY)
+    return [record] if known else []
+
+
+def _behind(text: str, start: int) -> int:
+    """Where the next record begins behind one that begins at `start` and was cut off; -1 where there is none.
+
+    A record may hold others (trap 6d), and a part of one that was cut off is none of its own: an object that stands
+    where a value may stand, outside a string, belongs to it. But lines begin with their parent, and their parts do not.
+    """
+    literals = _LITERAL.finditer(text, start)
+    literal = next(literals, None)
+    for begins in _BEGINS.finditer(text, start + 1):
+        at = begins.start()
+        while literal is not None and literal.end() <= at:
+            literal = next(literals, None)
+        inside = literal is not None and literal.start() < at
+        before = text[max(start, at - 20) : at].rstrip(" \t\r\n")
+        if inside or not before.endswith((":", ",", "[")) or begins[0].startswith('{"parentUuid"'):
+            return at
+    return -1
 
 
 def shorten(line: bytes, lengths: dict[str, int]) -> bytes:
