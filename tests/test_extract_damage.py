@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from extracting import Session, call, dump, native, of_bytes, said
 from heldout.errors import Fault
@@ -59,7 +60,11 @@ def test_a_damaged_line_costs_only_what_is_lost(spoil: Any, bad: int, recovered:
 def test_trap6d_a_part_of_a_cut_off_record_is_no_record(tmp_path: Path) -> None:
     """A progress line holds a copy of a subagent's message, which is not the main loop's when the line was cut off."""
     a, b, c = three()
-    copy = {"type": "assistant", "message": {"id": "m9", "model": "x", "content": [call("t9", "Bash", {})]}, "uuid": "u"}
+    copy = {
+        "type": "assistant",
+        "message": {"id": "m9", "model": "x", "content": [call("t9", "Bash", {})]},
+        "uuid": "u",
+    }
     data = {"type": "agent_progress", "message": copy, "more": [copy, "text"]}
     whole = json.dumps({"type": "progress", "data": data, "uuid": "p", "sessionId": "s"}).encode()
     for stop in range(20, len(whole)):
@@ -335,3 +340,69 @@ def test_actions_beyond_the_bound_are_counted_and_said_to_be_left_out(monkeypatc
 def test_facts_of_every_capture_can_be_written_as_json() -> None:
     for case in ("02-tools", "03-sub", "11a-hooks-all", "20b-nest"):
         assert json.loads(json.dumps(extract(native(case))))["schema"] == 1
+
+
+# Facts stay small, and can always be written
+
+
+def nested(levels: int) -> Any:
+    value: Any = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("extra", [{}, {"content": "x" * 70_000}])
+@pytest.mark.parametrize("levels", [300, 700])
+def test_a_deep_input_is_cut_where_it_is_too_deep(levels: int, extra: dict[str, Any], tmp_path: Path) -> None:
+    session = Session()
+    session.user("go")
+    session.answers(session.calls_tool("X", {"a": nested(levels), **extra}), "ok")
+    session.answers(session.calls_tool("Read", {"file_path": "/x"}), "12345")
+    for facts in (session.facts(), facts_of(session.bytes(), tmp_path)):
+        orjson.dumps(facts)
+        assert (facts["counts"]["actions"], facts["bytes_read"]["main"]) == (2, 5)
+        assert facts["actions"][0]["cut"]["a" + ".0" * (bounds.DEPTH - 1)] == 1
+
+
+def test_a_wide_input_is_cut_where_it_is_too_wide() -> None:
+    session = Session()
+    session.answers(session.calls_tool("X", {"rows": [{"k": i} for i in range(9_000)], "z": 1}), "ok")
+    action = session.facts()["actions"][0]
+    assert len(action["input"]["rows"]) < bounds.VALUES
+    assert action["cut"] == {"rows": 9_000, "": 2}
+
+
+def test_numbers_that_no_json_writer_takes_are_left_out(tmp_path: Path) -> None:
+    a, b, c = three()
+    result = {"type": "result", "subtype": "success", "num_turns": 2**64 - 1, "duration_ms": 2**63, "session_id": "s"}
+    for rows in (
+        [a, b, c],
+        [json.dumps(result).encode() + b"\n", json.dumps(result | {"uuid": "u"}).encode() + b"\n"],
+    ):
+        orjson.dumps(facts_of(b"".join(rows), tmp_path))
+
+
+def test_the_clients_own_lists_are_cut_like_inputs(tmp_path: Path) -> None:
+    init = {"type": "system", "subtype": "init", "session_id": "s", "tools": ["x"] * 9_000, "plugins": [nested(400)]}
+    facts = facts_of(json.dumps(init).encode() + b"\n", tmp_path)
+    orjson.dumps(facts)
+    assert len(facts["session"]["tools"]) < bounds.VALUES
+
+
+def test_a_huge_line_of_small_values_is_oversized(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch, HUGE=3_000)
+    a, b, c = three()
+    wide = json.dumps({"type": "user", "message": {"content": [[1]] * 3_000}, "uuid": "w", "sessionId": "s"}).encode()
+    facts = facts_of(a + b + wide + b"\n" + c, tmp_path)
+    assert (facts["source"]["oversized"], found(facts)) == (1, (10, 5))
+
+
+def test_many_lines_before_the_first_action_are_not_all_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch, PARENTS=20)
+    session = Session()
+    for i in range(200):
+        session.user(f"go {i}")
+    session.attaches("hook_additional_context", "hello", hookEvent="SessionStart", hookName="S", content=["hello"])
+    session.calls_tool("Read", {"file_path": "/x"})
+    assert session.facts()["hooks"][0]["before_first_action"] is True

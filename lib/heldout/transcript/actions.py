@@ -5,17 +5,18 @@ from typing import Any, NamedTuple
 import orjson
 
 from heldout.transcript.agents import MAIN, Agents
-from heldout.transcript.bounds import ACTIONS, INPUTS, SHORT, STRING
+from heldout.transcript.bounds import ACTIONS, INPUTS, SHORT, STRING, bounded
 from heldout.transcript.messages import Block
 
 SPAWNING = ("Agent", "Task")  # one tool: Task until 2.1.42, Agent from 2.1.63 (trap 7, report 21)
 ADDRESSED = frozenset(("Agent", "SendMessage"))  # tools whose inputs say which agent is meant
+RECIPIENT = ("to", "recipient")  # keys of the input of SendMessage
 READING = frozenset(("Read", "Grep", "Glob", "Bash"))
 WRITING = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit"))
 
 
 class Call(NamedTuple):
-    """A call until its result is read. `action` is None where only counting goes on."""
+    """A call until its result is read. `action` is None where only counting goes on; see `start` for `input`."""
 
     id: str
     tool: str
@@ -56,28 +57,28 @@ class Actions:
             self.main += 1
         self.by_tool[tool] = self.by_tool.get(tool, 0) + 1
         action = self._keep(id, tool, agent, line, input, room) if kept else None
-        call = self.open[id] = Call(id, tool, agent, line, message, input, action)
+        call = Call(id, tool, agent, line, message, input, action)
+        # While it is open, and for a spawn for ever, a call is kept without what may be long in its input.
+        self.open[id] = call._replace(input={key: input[key] for key in RECIPIENT if key in input})
         return call
 
     def _keep(self, id: str, tool: str, agent: int, line: int, input: dict[str, Any], room: int) -> dict[str, Any]:
         limit = STRING if self._room > 0 else SHORT
         self._room -= min(room, STRING)
+        cut: dict[str, int] = {}
         action: dict[str, Any] = {
             "n": self.total,
             "agent": agent,
             "tool": tool,
-            "input": input,
+            "input": bounded(input, limit, cut),
             "ok": None,
             "denied": False,
             "result_bytes": None,
             "line": line,
             "id": id,
         }
-        if room > limit:
-            cut: dict[str, int] = {}
-            action["input"] = _bounded(input, limit, "", cut)
-            if cut:
-                action["cut"] = cut
+        if cut:
+            action["cut"] = cut
         self.kept.append(action)
         return action
 
@@ -116,17 +117,3 @@ class Actions:
             action["ok"] = not error
             action["denied"] = error and denied
             action["result_bytes"] = size
-
-
-def _bounded(value: Any, limit: int, path: str, cut: dict[str, int]) -> Any:
-    """The value with each string cut to `limit` characters; `cut` gets path -> characters of the whole string."""
-    if type(value) is str:
-        if len(value) <= limit:
-            return value
-        cut[path] = len(value)
-        return value[:limit]
-    if type(value) is dict:
-        return {k: _bounded(v, limit, f"{path}.{k}" if path else k, cut) for k, v in value.items()}
-    if type(value) is list:
-        return [_bounded(v, limit, f"{path}.{i}", cut) for i, v in enumerate(value)]
-    return value

@@ -130,4 +130,4 @@ class Ending:
 
 
 def _plus(before: int | None, value: Any) -> int | None:
-    return before if type(value) is not int else value + (before or 0)
+    return before if type(value) is not int else whole(value) + (before or 0)

@@ -12,6 +12,9 @@ Record = dict[str, Any]
 
 # Where the next record may begin on a line whose first record was cut off: the client writes one of these keys first.
 _BEGINS = re.compile(r'\{"(?:parentUuid|type|uuid|duration_api_ms|isSidechain)":')
+_BLANKS = " \t\r\n"
+_HOLDERS = 8  # of these are looked into to their ends
+_COPIES = re.compile(r'"type":\s*"progress"')
 _CUT_OFF = 64  # records cut off on one line, after which the rest of it is given up
 _LITERAL = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 # Keys of which a real record has at least one: a content block ({"type": "text", …}) has none of them.
@@ -23,6 +26,15 @@ _SURROGATE = re.compile(
 _STRING = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _LONG_ESCAPE = re.compile(rb"\\\\|\\u([0-9a-fA-F]{4})")  # an escaped backslash is consumed first
 _PADDING = b"\0 \t\r\n\xef\xbb\xbf"
+
+
+def _int(digits: str) -> int | float:
+    """As orjson does, so that what is mended can be written: beyond 64 bits a float."""
+    number = float(digits)
+    return int(digits) if abs(number) < 2**63 else number
+
+
+_DECODER = json.JSONDecoder(parse_int=_int, parse_constant=lambda name: None)
 
 
 def mend(line: bytes) -> list[Record]:
@@ -45,47 +57,52 @@ def _replace_lone(match: re.Match[bytes]) -> bytes:
 
 def _several(text: str) -> list[Record]:
     """Records that share a line: each complete object that looks like one, skipping cut-off ones between them."""
-    decoder = json.JSONDecoder()
     found: list[Record] = []
     at, cut_off = text.find("{"), 0
     while at >= 0 and cut_off < _CUT_OFF:
-        try:
-            _, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
+        record, end = _object(text, at)
+        if end < 0:
             cut_off += 1
             at = _behind(text, at)
             continue
-        found += _record(text[at:end])
+        if isinstance(record, dict) and isinstance(record.get("type"), str) and any(k in record for k in _IDENTITY):
+            found.append(record)
         at = text.find("{", end)
     return found
 
 
-def _record(text: str) -> list[Record]:
-    """The record that a text is, if it is one; by orjson, as every other line is parsed."""
+def _object(text: str, at: int) -> tuple[Any, int]:
+    """What begins at `at`, and where it ends: -1 where it is cut off."""
     try:
-        record = orjson.loads(text.encode("utf-8", "replace"))
-    except (orjson.JSONDecodeError, RecursionError):
-        return []
-    known = isinstance(record, dict) and isinstance(record.get("type"), str) and any(k in record for k in _IDENTITY)
-    return [record] if known else []
+        return _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, -1
 
 
 def _behind(text: str, start: int) -> int:
     """Where the next record begins behind one that begins at `start` and was cut off; -1 where there is none.
 
-    A record may hold others (trap 6d), and a part of one that was cut off is none of its own: an object that stands
-    where a value may stand, outside a string, belongs to it. But lines begin with their parent, and their parts do not.
+    A part of a record that was cut off is none of its own: an object that stands where a value may stand, outside a
+    string, belongs to it. But lines begin with their parent, their parts do not; and what ends with the line, or before
+    another record, is no part, except in the lines that hold copies of records (trap 6d).
     """
     literals = _LITERAL.finditer(text, start)
     literal = next(literals, None)
+    copies = _COPIES.search(text, start)
+    holders = 0  # objects that hold the place of the cut
     for begins in _BEGINS.finditer(text, start + 1):
         at = begins.start()
         while literal is not None and literal.end() <= at:
             literal = next(literals, None)
         inside = literal is not None and literal.start() < at
-        before = text[max(start, at - 20) : at].rstrip(" \t\r\n")
+        before = text[max(start, at - 20) : at].rstrip(_BLANKS)
         if inside or not before.endswith((":", ",", "[")) or begins[0].startswith('{"parentUuid"'):
             return at
+        if holders < _HOLDERS and not (copies and copies.start() < at):
+            _, end = _object(text, at)
+            holders += end < 0
+            if end >= 0 and text[end : end + 20].lstrip(_BLANKS)[:1] in ("", "{"):
+                return at
     return -1
 
 

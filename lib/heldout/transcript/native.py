@@ -1,12 +1,13 @@
 """Native transcripts: lines of a session file or of a subagent's file, of every version met, into a Collector."""
 
+from itertools import islice
 from typing import Any
 
 import orjson
 
 from heldout.transcript import messages
 from heldout.transcript.agents import MAIN
-from heldout.transcript.bounds import HUGE
+from heldout.transcript.bounds import HUGE, PARENTS
 from heldout.transcript.collect import SYNTHETIC, Collector
 from heldout.transcript.mend import Record, shorten
 from heldout.transcript.messages import Line, Message
@@ -48,6 +49,9 @@ class Native:
                 return
         if len(line) > HUGE:
             line = shorten(line, self.to.lengths)
+            if len(line) > HUGE:  # no long strings, but more values than memory should hold
+                self.to.tally.oversized += 1
+                return
         self.take(orjson.loads(line), number, line)
         if self.to.lengths:
             self.to.lengths.clear()
@@ -83,6 +87,7 @@ class Native:
             uuid = record.get("uuid")
             if type(uuid) is str:
                 self._parents[uuid] = record.get("parentUuid")
+                _forget(self._parents, PARENTS)
             self.to.session.see(record)
         if handler is not None:
             handler(record, number, line)
@@ -118,8 +123,7 @@ class Native:
             agent = self.to.agents.number(name)
         if type(uuid) is str:
             self._chains[uuid] = agent
-            if len(self._chains) > _RECENT:
-                del self._chains[next(iter(self._chains))]
+            _forget(self._chains, _RECENT)
         return agent
 
     def _answered_by(self, version: Any) -> None:
@@ -230,3 +234,10 @@ class Native:
 
     def _cost(self, record: Record, number: int, line: bytes) -> None:
         self.to.ending.cost_state = record
+
+
+def _forget(kept: dict[str, Any], most: int) -> None:
+    """Drop all but the latest once there are twice as many as `most`: to find the oldest takes long each time."""
+    if len(kept) > 2 * most:
+        for key in list(islice(kept, len(kept) - most)):
+            del kept[key]

@@ -3,6 +3,7 @@
 from typing import Any
 
 from heldout.transcript.agents import MAIN, Agents
+from heldout.transcript.bounds import STRING, bounded
 from heldout.transcript.mend import Record
 from heldout.transcript.tokens import placeholder_version
 
@@ -89,7 +90,7 @@ def _text(value: Any) -> str | None:
 
 
 def _list(value: Any) -> list[Any] | None:
-    return value if type(value) is list else None
+    return bounded(value, STRING, {}) if type(value) is list else None
 
 
 def _texts(value: Any) -> list[str] | None:

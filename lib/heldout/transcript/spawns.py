@@ -30,7 +30,7 @@ class Spawn:
 
     def __init__(self, call: Call) -> None:
         given = call.input
-        self.call = call
+        self.call = call._replace(input={})
         self.agent_id: str | None = None
         self.type = _text(given.get("subagent_type"))
         self.description = _text(given.get("description"))

@@ -44,6 +44,9 @@ class Stream:
                 return
         if len(line) > HUGE:
             line = shorten(line, self.to.lengths)
+            if len(line) > HUGE:
+                self.to.tally.oversized += 1
+                return
         self.take(orjson.loads(line), number, line)
         if self.to.lengths:
             self.to.lengths.clear()
