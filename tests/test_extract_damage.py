@@ -13,6 +13,7 @@ from heldout.errors import Fault
 from heldout.transcript import bounds, formats, lines, mend, stream
 from heldout.transcript import native as native_module
 from heldout.transcript.reader import extract, extract_stream
+from programs import bin
 
 
 def three() -> list[bytes]:
@@ -406,3 +407,63 @@ def test_many_lines_before_the_first_action_are_not_all_remembered(monkeypatch: 
     session.attaches("hook_additional_context", "hello", hookEvent="SessionStart", hookName="S", content=["hello"])
     session.calls_tool("Read", {"file_path": "/x"})
     assert session.facts()["hooks"][0]["before_first_action"] is True
+
+
+def huge(monkeypatch: pytest.MonkeyPatch, session: Session) -> dict[str, Any]:
+    shrink(monkeypatch, HUGE=3_000, HUGE_STRING=1_000)
+    return session.facts()
+
+
+def test_strings_of_a_huge_line_that_begin_alike_keep_their_own_lengths(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    session.user("go")
+    session.answers(session.calls_tool("Bash", {"command": "cat x"}), "q" * 2_000, {"stdout": "q" * 9_000})
+    facts = huge(monkeypatch, session)
+    assert (facts["actions"][0]["result_bytes"], facts["bytes_read"]["main"]) == (2_000, 2_000)
+
+
+def test_a_text_cut_on_a_huge_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session()
+    session.user("go")
+    session.ends("w" * 9_000)
+    facts = huge(monkeypatch, session)
+    assert facts["answers"]["final_message"].endswith("w […9000 bytes, 1]")
+    assert len(facts["answers"]["visible_text"][0]) < 1_100
+
+
+def test_an_input_cut_on_a_huge_line_tells_its_length(monkeypatch: pytest.MonkeyPatch) -> None:
+    from heldout.transcript import actions
+
+    monkeypatch.setattr(actions, "STRING", 500)
+    session = Session()
+    session.user("go")
+    session.calls_tool("Write", {"file_path": "/x", "content": "z" * 9_000})
+    assert huge(monkeypatch, session)["actions"][0]["cut"] == {"content": 9_000}
+
+
+def test_one_block_in_place_of_a_list_is_read(tmp_path: Path) -> None:
+    session = Session()
+    session.user("go")
+    session.answers(session.calls_tool("Read", {"file_path": "/x"}), {"type": "text", "text": "hello"})
+    session.ends()
+    session.lines[-1]["message"]["content"] = said("bye")
+    facts = facts_of(session.bytes(), tmp_path)
+    assert (facts["bytes_read"]["main"], facts["answers"]["final_message"]) == (5, "bye")
+
+
+def test_what_has_no_id_has_the_same_name_in_every_process(tmp_path: Path) -> None:
+    session = Session()
+    block = call("", "Bash", {"command": "ls"})
+    del block["id"]
+    line = session.says("m", block)
+    del line["message"]["id"], line["uuid"]
+    path = session.write(tmp_path / "s.jsonl")
+    once, twice = (bin("extract", path, env={"PYTHONHASHSEED": seed}).stdout for seed in ("1", "2"))
+    assert once == twice
+    assert json.loads(once)["counts"]["actions"] == 1
+
+
+@pytest.mark.parametrize(("written", "read"), [("7.0", 7), ("7", 7), ("7.5", 0), ("true", None)])
+def test_a_count_with_a_fraction_of_zero_is_a_count(written: str, read: int | None, tmp_path: Path) -> None:
+    content = b"".join(three()).replace(b'"output_tokens": 10', f'"output_tokens": {written}'.encode())
+    assert facts_of(content, tmp_path)["tokens"]["main"]["output"] == read

@@ -209,3 +209,24 @@ def test_both_formats_of_a_run_tell_the_same_story() -> None:
         for key in ("actions", "spawns", "answers", "ended", "bytes_read"):
             assert one[key] == other[key], (case, key)
         assert one["tokens"]["main"] == other["tokens"]["main"]
+
+
+@pytest.mark.parametrize("case", ["20c-slash", "11a-hooks-all", "05a-529x2"])
+@pytest.mark.parametrize("left_out", [0, 2])
+def test_trap19_what_a_copy_of_a_session_repeats_counts_once(case: str, left_out: int, tmp_path: Path) -> None:
+    """One file is the beginning of the next; or its rows were appended to it again (report 31)."""
+    path = native(case)
+    rows = path.read_bytes().splitlines(keepends=True)
+    (tmp_path / "a").mkdir()
+    expected = extract(shutil.copy(path, tmp_path / "a" / path.name))
+    again = tmp_path / "again.jsonl"
+    again.write_bytes(b"".join(rows + rows[: len(rows) - left_out]))
+    copies = tmp_path / "b"
+    copies.mkdir()
+    (copies / path.name).write_bytes(b"".join(rows))
+    (copies / f"0-{path.name}").write_bytes(b"".join(rows[: len(rows) - left_out]))
+    for facts in (extract(again), extract(copies)):
+        for name in ("hooks", "slash_commands", "counts", "tokens"):
+            assert facts[name] == expected[name] or name == "slash_commands"
+        spelt = [[command["spelt"] for command in found["slash_commands"]] for found in (facts, expected)]
+        assert spelt[0] == spelt[1]

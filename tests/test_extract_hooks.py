@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 from extracting import DATA, Session, call, dump, native, said, stream
+from heldout.transcript import mend
+from heldout.transcript import native as native_module
 from heldout.transcript.reader import extract, extract_stream
 
 CONTEXT = "ADR tools are in bin/"
@@ -386,3 +388,31 @@ def test_the_stream_gives_the_session_and_the_native_file_the_rest() -> None:
     assert facts["hooks"][0]["before_first_action"] is True
     served = extract(DATA / "24-apimodel")["session"]
     assert (served["model_requested"], served["models_served"]) == ("claude-sonnet-4-5", ["claude-sonnet-4-5-20250929"])
+
+
+def test_a_huge_context_is_known_by_its_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (mend, native_module):
+        monkeypatch.setattr(module, "HUGE", 3_000)
+    monkeypatch.setattr(mend, "HUGE_STRING", 1_000)
+    session = Session()
+    session.user("go")
+    session.attaches("hook_success", "x", hookName="S", hookEvent="SessionStart", content="x" * 9_000, stdout="x")
+    hook = only_hook(session)
+    assert (hook["chars"], hook["delivered"], hook["text_sha256"]) == (9_000, "full", None)
+
+
+@pytest.mark.parametrize("content", ["Permission to use Bash has been denied.", None])
+def test_trap12_a_refusal_may_be_a_string_or_a_list(content: Any) -> None:
+    given = content or [{"type": "text", "text": "Permission to use Bash has been denied."}]
+    session = Session()
+    session.answers(session.calls_tool("Bash", {"command": "ls"}), given, error=True)
+    assert session.facts()["actions"][0]["denied"] is True
+
+
+def test_long_arguments_of_a_command_are_cut_and_marked() -> None:
+    session = Session()
+    session.user(f"<command-name>/x</command-name><command-args>{'y' * 5_000}</command-args>")
+    session.user("<command-name>/z</command-name><command-args>y</command-args>")
+    long, short = session.facts()["slash_commands"]
+    assert (long["args"], long["cut"]) == ("y" * 2_000, {"args": 5_000})
+    assert (short["args"], "cut" in short) == ("y", False)

@@ -2,11 +2,9 @@
 
 from typing import Any, NamedTuple
 
-import orjson
-
 from heldout.transcript.agents import MAIN, Agents
 from heldout.transcript.bounds import ACTIONS, INPUTS, SHORT, STRING, bounded
-from heldout.transcript.messages import Block
+from heldout.transcript.messages import Block, fingerprint
 
 SPAWNING = ("Agent", "Task")  # one tool: Task until 2.1.42, Agent from 2.1.63 (trap 7, report 21)
 ADDRESSED = frozenset(("Agent", "SendMessage"))  # tools whose inputs say which agent is meant
@@ -30,8 +28,9 @@ class Call(NamedTuple):
 class Actions:
     """All calls of a session. `before_spawn` holds what the main loop had read when each launch was called."""
 
-    def __init__(self, agents: Agents) -> None:
+    def __init__(self, agents: Agents, lengths: dict[str, int]) -> None:
         self.agents = agents
+        self._lengths = lengths
         self.kept: list[dict[str, Any]] = []
         self.open: dict[str, Call] = {}
         self.by_tool: dict[str, int] = {}
@@ -45,7 +44,7 @@ class Actions:
         tool = block.name or "unknown"
         if tool in SPAWNING:
             tool = "Agent"
-        id = block.id or f"line-{hash((message, tool, orjson.dumps(block.given()))):x}"
+        id = block.id or f"line-{fingerprint([message, tool, block.given()])}"
         # Ids of finished calls are kept as hashes only; a doubled line or a copy in another file counts once.
         if id in self.open or hash(id) in self._closed:
             return None
@@ -70,7 +69,7 @@ class Actions:
             "n": self.total,
             "agent": agent,
             "tool": tool,
-            "input": bounded(input, limit, cut),
+            "input": bounded(input, limit, cut, self._lengths),
             "ok": None,
             "denied": False,
             "result_bytes": None,

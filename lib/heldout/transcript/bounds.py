@@ -3,6 +3,8 @@
 What a limit leaves out is marked where it was left out (`cut`, `*_omitted`, `oversized`), never dropped silently.
 """
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 OVERSIZED = 64 << 20  # bytes: a longer line is counted and passed over, its content is unknown
@@ -21,6 +23,7 @@ TEXTS = 2 << 20  # characters of visible text kept
 HOOKS = 1_000  # hooks kept
 HOOK_TEXT = 2_000  # characters kept of what a hook gave the model
 COMMAND = 300  # characters kept of a hook's command
+ARGUMENTS = 2_000  # characters kept of a slash command's arguments
 COMMANDS = 1_000  # slash commands kept
 PATHS = 2_000  # paths kept, those with the most bytes
 BAD_LINES = 20  # bad lines described; all are counted
@@ -28,11 +31,11 @@ SEEN = 1_000  # distinct names kept in any other list (models, agents' files)
 PARENTS = 10_000  # lines before an agent's first action that are remembered as its ancestors
 
 
-def bounded(value: Any, strings: int, cut: dict[str, int]) -> Any:
+def bounded(value: Any, strings: int, cut: dict[str, int], lengths: Mapping[str, int] = MappingProxyType({})) -> Any:
     """The value with its strings cut to `strings` characters, its first VALUES values alone, and those above DEPTH.
 
     `cut` gets the length of each thing that was cut by its path (`edits.0.old_string`): the characters of a string, the
-    items of a list or an object.
+    items of a list or an object. `lengths`: of strings that were cut before, see mend.shorten (bytes).
     """
     left = VALUES
 
@@ -40,7 +43,7 @@ def bounded(value: Any, strings: int, cut: dict[str, int]) -> Any:
         nonlocal left
         left -= 1
         if type(value) is str and len(value) > strings:
-            cut[path] = len(value)
+            cut[path] = lengths.get(value, len(value))
             return value[:strings]
         if type(value) is not dict and type(value) is not list:
             return value

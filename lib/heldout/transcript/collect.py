@@ -7,10 +7,11 @@ from heldout.transcript import reads, results
 from heldout.transcript.actions import READING, Actions, Call
 from heldout.transcript.agents import MAIN, Agents
 from heldout.transcript.answers import Answers
-from heldout.transcript.bounds import ACTIONS, COMMANDS
+from heldout.transcript.bounds import ACTIONS, ARGUMENTS, COMMANDS
 from heldout.transcript.ending import Ending
 from heldout.transcript.hooks import Hooks
 from heldout.transcript.lines import Tally
+from heldout.transcript.mend import Record
 from heldout.transcript.messages import Block, Message
 from heldout.transcript.session import Session
 from heldout.transcript.spawns import Spawns
@@ -21,8 +22,9 @@ SYNTHETIC = "<synthetic>"
 TELLING = frozenset(("Agent", "SendMessage", "TaskOutput", "AgentOutputTool"))
 
 _SKILLS = frozenset(("Skill", "SlashCommand"))
+TYPED = "<command-name>"
 _COMMAND = re.compile(r"<command-name>\s*/?([^<\s]{1,200})\s*</command-name>")
-_ARGUMENTS = re.compile(r"<command-args>(.{0,2000}?)</command-args>", re.DOTALL)
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 
 class Collector:
@@ -33,18 +35,19 @@ class Collector:
         self.agents = Agents()
         self.ledger = Ledger()
         self.session = Session()
-        self.actions = Actions(self.agents)
+        self.lengths: dict[str, int] = {}  # of strings that mend.shorten cut on the present line
+        self.actions = Actions(self.agents, self.lengths)
         self.spawns = Spawns(self.agents)
-        self.hooks = Hooks()
+        self.hooks = Hooks(self.lengths)
         self.answers = Answers()
         self.ending = Ending()
-        self.lengths: dict[str, int] = {}  # of strings that mend.shorten cut on the present line
         self.seen: set[int] = set()  # agents of which any line was read
         self.from_stream = False  # whether messages of stream-json, with their start usage, are among those counted
         self.slash_commands: list[dict[str, Any]] = []
         self.slash_total = self.api_errors = self.compactions = self.orphan_agents = 0
         self.last_main_line = self.interrupted_line = 0
         self._denied: set[str] = set()
+        self._told: set[int] = set()
         self._bare: list[tuple[int, dict[str, Any]]] = []
 
     def assistant(self, message: Message, key: str | int, agent: int, line: int, room: int, skill: str | None) -> bool:
@@ -106,8 +109,9 @@ class Collector:
         if call is None:
             return
         content = block.content
-        error = block.is_error is True or results.looks_failed(content, outcome)
-        denied = error and (denied or results.is_denied(content, outcome))
+        text = content if type(content) is str else "".join(block.texts()[:1])
+        error = block.is_error is True or results.looks_failed(text, outcome)
+        denied = error and (denied or results.is_denied(text, outcome))
         if type(content) is str and content.isascii() and not self.lengths:
             size = len(content)
         else:
@@ -135,12 +139,21 @@ class Collector:
                 self.spawns.report(task.get("task_id"), None, task.get("status"))
 
     def asked(self, turn: Message) -> bool:
-        """Whether a turn answers a call of a TELLING tool."""
+        """Whether a turn answers a call of a TELLING tool, or is a typed command, which is told once only."""
         for block in turn.blocks():
             call = self.actions.open.get(block.tool_use_id or "")
-            if call is not None and call.tool in TELLING:
+            if (call is not None and call.tool in TELLING) or (block.text is not None and TYPED in block.text):
                 return True
-        return False
+        return type(turn.content) is str and TYPED in turn.content
+
+    def again(self, record: Record) -> bool:
+        """Whether a line that counts for itself was read before: files repeat lines, with their uuids (trap 19)."""
+        uuid = record.get("uuid")
+        if type(uuid) is not str:
+            return False
+        seen = hash(uuid) in self._told
+        self._told.add(hash(uuid))
+        return seen
 
     def user_text(self, text: str, agent: int, line: int, meta: bool) -> None:
         """Text in a user's turn: a prompt, a typed command, a notice, an interruption."""
@@ -151,7 +164,7 @@ class Collector:
         if text.startswith("[Request interrupted by user"):
             self.ending.interrupt()
             self.interrupted_line = line
-        elif "<command-name>" in text:
+        elif TYPED in text:
             name = _COMMAND.search(text)
             if name:
                 self._slash(name[1], text, line)
@@ -162,7 +175,10 @@ class Collector:
             return
         given = _ARGUMENTS.search(text)
         full = self.session.full_name(name)
-        command = {"name": full, "spelt": f"/{name}", "args": given[1].strip() if given else "", "line": line}
+        arguments = given[1].strip() if given else ""
+        command = {"name": full, "spelt": f"/{name}", "args": arguments[:ARGUMENTS], "line": line}
+        if len(arguments) > ARGUMENTS:
+            command["cut"] = {"args": len(arguments)}
         self.slash_commands.append(command)
         if ":" not in full:
             self._bare.append((MAIN, command))

@@ -37,15 +37,17 @@ class Hook:
         self.uuid: str | None = None
         self.old_style = self.rendered = False
 
-    def gave(self, text: str) -> None:
-        """The model got this text."""
+    def gave(self, text: str, whole: bool) -> None:
+        """The model got this text; `whole`: it was not cut while it was read."""
         self.delivered = "preview" if text.startswith(_PREVIEW) else "full"
-        self.digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        self.digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if whole else None
         self.text = text[:HOOK_TEXT]
 
 
 class Hooks:
-    def __init__(self) -> None:
+    def __init__(self, lengths: dict[str, int]) -> None:
+        """`lengths`: of texts that were cut on the present line, see mend.shorten; they stand for their characters."""
+        self._lengths = lengths
         self.all: list[Hook] = []
         self.total = 0
         self._waiting: dict[tuple[int, str], list[tuple[Hook, str]]] = {}
@@ -79,9 +81,9 @@ class Hooks:
         else:
             text = attachment.get("content") if kind == "hook_success" else None
         if type(text) is str and text:
-            hook.chars = len(text)
+            hook.chars = self._lengths.get(text, len(text))
             hook.rendered = rendered is not None
-            hook.gave(text)
+            hook.gave(text, text not in self._lengths)
         elif kind == "hook_success":
             context = _context_of(attachment.get("stdout"))
             if context:
@@ -101,11 +103,11 @@ class Hooks:
             hook = _claim(waiting, text)
             if hook is None:
                 hook = self._add(event, attachment.get("hookName"), agent, "success", None)
-                hook.chars = len(text)
+                hook.chars = self._lengths.get(text, len(text))
             hook.uuid = _text(record.get("uuid"))
             hook.rendered = True
             if shown is None or text in shown:
-                hook.gave(text)
+                hook.gave(text, text not in self._lengths)
 
     def summary(self, record: Record, agent: int) -> None:
         """A `stop_hook_summary` line: the hooks of one Stop; it stands for their `hook_progress` lines too."""

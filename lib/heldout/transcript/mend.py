@@ -109,7 +109,8 @@ def _behind(text: str, start: int) -> int:
 def shorten(line: bytes, lengths: dict[str, int]) -> bytes:
     """A huge line with its long strings cut, so that parsing it needs little memory.
 
-    `lengths` gets, for each cut string as it will be parsed, the UTF-8 bytes of the whole string.
+    `lengths` gets, for each cut string as it will be parsed, the UTF-8 bytes of the whole one. A cut string ends in a
+    mark with its number, since two may begin alike.
     """
     parts: list[bytes] = []
     last = 0
@@ -120,8 +121,10 @@ def shorten(line: bytes, lengths: dict[str, int]) -> bytes:
         kept, parsed = _head(line, start)
         if parsed is None:
             continue
-        lengths[parsed] = _decoded_bytes(line, start + 1, end - 1)
-        parts += (line[last:start], kept)
+        whole = _decoded_bytes(line, start + 1, end - 1)
+        mark = f" […{whole} bytes, {len(lengths) + 1}]"
+        lengths[parsed + mark] = whole
+        parts += (line[last:start], kept[:-1], mark.encode(), b'"')
         last = end
     return b"".join((*parts, line[last:])) if parts else line
 

@@ -5,12 +5,13 @@ only what is asked for; of the rest it checks that it is JSON, but not that its 
 range. A line that it refuses is parsed as a whole, and `of_record` takes from it what has the right type.
 """
 
+import hashlib
 from typing import Any, cast
 
 import msgspec
 import orjson
 
-from heldout.transcript.bounds import HUGE
+from heldout.transcript.bounds import HUGE, STRING, bounded
 from heldout.transcript.mend import Record
 from heldout.transcript.tokens import Usage
 
@@ -136,6 +137,11 @@ def event(line: bytes) -> Event | None:
         return None
 
 
+def fingerprint(value: Any) -> str:
+    """A name for what has no id: the same for a copy, in every process."""
+    return hashlib.blake2b(orjson.dumps(bounded(value, STRING, {})), digest_size=8).hexdigest()
+
+
 def of_record(record: Record) -> Message:
     """The message of a record of any shape; what has not the type it should have is as good as missing."""
     return Message(
@@ -155,15 +161,17 @@ def texts(content: Any) -> list[str]:
 def _content(content: Any) -> str | list[Block] | None:
     if type(content) is str:
         return content
+    if type(content) is dict:
+        content = [content]
     if type(content) is not list:
         return None
-    found = [
-        Block(type="text", text=item) if type(item) is str else _block(item) for item in cast("list[Any]", content)
-    ]
+    found = [_block(item) for item in cast("list[Any]", content)]
     return [block for block in found if block is not None]
 
 
 def _block(item: Any) -> Block | None:
+    if type(item) is str:
+        return Block(type="text", text=item)
     if type(item) is str:
         return Block(type="text", text=item)
     if type(item) is not dict:
@@ -182,6 +190,8 @@ def _block(item: Any) -> Block | None:
 
 
 def _parts(content: Any) -> str | list[Part] | None:
+    if type(content) is dict:
+        content = [content]
     if type(content) is not list:
         return _text(content)
     found: list[Part] = []

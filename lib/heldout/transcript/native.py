@@ -8,12 +8,13 @@ import orjson
 from heldout.transcript import messages
 from heldout.transcript.agents import MAIN
 from heldout.transcript.bounds import HUGE, PARENTS
-from heldout.transcript.collect import SYNTHETIC, Collector
+from heldout.transcript.collect import SYNTHETIC, TYPED, Collector
 from heldout.transcript.mend import Record, shorten
 from heldout.transcript.messages import Line, Message
 from heldout.transcript.quiet import LINES, quiet
 
 _BARE = b'{"type":"'  # a line without an envelope
+_COUNTED = ("stop_hook_summary", "api_error", "compact_boundary")
 _RECENT = 4_096  # uuids remembered of inline sidechains; a line's parent is among the last lines
 
 
@@ -142,7 +143,7 @@ class Native:
         self._answered_by(record.get("version"))
         key: Any = message.id or record.get("uuid")
         if type(key) is not str:
-            key = hash(line) if line else hash(orjson.dumps(record))
+            key = messages.fingerprint(record)
         skill = record.get("attributionSkill")
         new = self.to.assistant(message, key, agent, number, len(line), skill if type(skill) is str else None)
         # A fork's file begins with a copy of its parent's line: not this agent's first action.
@@ -167,6 +168,8 @@ class Native:
             return
         message = messages.of_record(record["message"])
         agent = self._speaker(record, message)
+        if any(TYPED in text for text in message.texts()) and self.to.again(record):
+            return
         meta = record.get("isMeta") is True or record.get("isCompactSummary") is True
         denied = record.get("toolDenialKind") is not None
         self._turn(message, agent, number, record.get("toolUseResult"), denied, meta)
@@ -187,6 +190,8 @@ class Native:
             return
         kind = attachment.get("type")
         if type(kind) is str and kind.startswith("hook_"):
+            if self.to.again(record):
+                return
             self.to.hooks.attachment(record, attachment, self._speaker(record))
         elif kind == "queued_command" and type(attachment.get("prompt")) is str:
             self.to.user_text(attachment["prompt"], self.agent, number, True)
@@ -199,6 +204,8 @@ class Native:
 
     def _system(self, record: Record, number: int, line: bytes) -> None:
         kind = record.get("subtype")
+        if kind in _COUNTED and self.to.again(record):
+            return
         if kind == "stop_hook_summary":
             self.to.hooks.summary(record, self.agent)
         elif kind == "api_error":
@@ -212,7 +219,8 @@ class Native:
         if type(data) is not dict:
             return
         if data.get("type") == "hook_progress":
-            self.to.hooks.progress(record, data, self.agent)
+            if not self.to.again(record):
+                self.to.hooks.progress(record, data, self.agent)
             return
         parent = record.get("parentToolUseID")
         spawn = self.to.spawns.of_call(parent) if type(parent) is str else None

@@ -107,7 +107,7 @@ class Stream:
             return
         key = message.get("id") or record.get("uuid")
         if type(key) is not str:
-            key = hash(line) if line else hash(orjson.dumps(record))
+            key = messages.fingerprint(record)
         if agent == MAIN:
             self._goes_on()
         if self.beside and key not in self._own:

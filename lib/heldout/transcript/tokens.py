@@ -45,6 +45,9 @@ class Sum:
 
 
 def whole(value: Any) -> int:
+    """A count: a whole number, also one written with a fraction of 0; 0 for anything else."""
+    if type(value) is float and value.is_integer():
+        value = int(value)
     return value if type(value) is int and 0 <= value <= _MOST else 0
 
 
@@ -62,7 +65,7 @@ class Usage(msgspec.Struct, gc=False):
     @staticmethod
     def of(record: Any) -> "Usage | None":
         """The usage in a record of any shape: other counts than whole numbers are 0; None without output tokens."""
-        if type(record) is not dict or type(record.get("output_tokens")) is not int:
+        if type(record) is not dict or type(record.get("output_tokens")) not in (int, float):
             return None
         return Usage(*(whole(record.get(name)) for name in Usage.__struct_fields__))
 
