@@ -56,10 +56,10 @@ class Actions:
             self.main += 1
         self.by_tool[tool] = self.by_tool.get(tool, 0) + 1
         action = self._keep(id, tool, agent, line, input, room) if kept else None
-        call = Call(id, tool, agent, line, message, input, action)
-        # While it is open, and for a spawn for ever, a call is kept without what may be long in its input.
-        self.open[id] = call._replace(input={key: input[key] for key in RECIPIENT if key in input})
-        return call
+        # While it is open a call is kept without what may be long in its input.
+        asked = {key: input[key] for key in RECIPIENT if key in input} if tool == "SendMessage" else {}
+        self.open[id] = Call(id, tool, agent, line, message, asked, action)
+        return Call(id, tool, agent, line, message, input, action)
 
     def _keep(self, id: str, tool: str, agent: int, line: int, input: dict[str, Any], room: int) -> dict[str, Any]:
         limit = STRING if self._room > 0 else SHORT
