@@ -36,6 +36,38 @@ def test_trap6b_agents_of_2_0_lie_beside_the_session_with_its_id(tmp_path: Path)
     assert facts["tokens"]["sidechain"]["output"] == 5
 
 
+def test_trap6b_an_agent_of_2_0_is_found_however_long_or_damaged_its_first_line_is(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    for name, prompt in (("long", "p" * 300_000), ("cut", "p")):
+        built = Session(agent=name)
+        built.user(prompt)
+        built.says(f"msg_{name}", said("report"), stop="end_turn", output=7)
+        built.write(tmp_path / f"agent-{name}.jsonl")
+    cut = tmp_path / "agent-cut.jsonl"
+    cut.write_bytes(cut.read_bytes()[30:])
+    facts = extract(path)
+    assert (agents(facts), facts["tokens"]["sidechain"]["output"]) == (["cut", "long"], 14)
+
+
+@pytest.mark.parametrize("name", ["own", "renamed"])
+def test_trap19_a_resumed_session_has_the_agents_of_each_session_that_its_messages_are_of(
+    name: str, tmp_path: Path
+) -> None:
+    resumed = Session(session="old")
+    resumed.user("go")
+    resumed.ends("one", "msg_1")
+    resumed.add({"type": "progress", "data": {"type": "hook_progress"}}, sessionId="another")
+    resumed.user("go on", sessionId="own")
+    resumed.ends("two", "msg_2", sessionId="own")
+    path = resumed.write(tmp_path / f"{name}.jsonl")
+    for session in ("old", "own", "another"):
+        agent(f"beside-{session}", session=session).write(tmp_path / f"agent-beside-{session}.jsonl")
+        agent(f"below-{session}", session=session).write(
+            tmp_path / session / "subagents" / f"agent-below-{session}.jsonl"
+        )
+    assert agents(extract(path)) == ["below-old", "below-own", "beside-old", "beside-own"]
+
+
 def test_trap6c_agents_of_2_1_lie_below_the_session_with_their_meta(tmp_path: Path) -> None:
     path = main().write(tmp_path / "s.jsonl")
     below = tmp_path / "s" / "subagents"

@@ -71,7 +71,7 @@ def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
         if not line.strip(b"\0 \t\r\n"):
             continue
         blank = False
-        for record in _records(line):
+        for record in records(line):
             found, other = classify(record)
             if other:
                 raise Fault("unreadable-transcript", f"{other}, not a Claude Code transcript")
@@ -93,7 +93,8 @@ def _refuse_blank(head: list[bytes], source: Iterator[bytes]) -> None:
     raise Fault("empty-transcript", "no record, only blank lines")
 
 
-def _records(line: bytes) -> list[Record]:
+def records(line: bytes) -> list[Record]:
+    """The records of a line, mended where it is damaged; none of one that is too long to be parsed whole."""
     try:
         value = orjson.loads(line) if len(line) < HUGE else None
     except (orjson.JSONDecodeError, RecursionError):
@@ -115,13 +116,13 @@ def _document(head: list[bytes], source: Iterator[bytes]) -> tuple[str, Iterable
     if size <= HUGE:
         with suppress(orjson.JSONDecodeError, RecursionError):
             value = orjson.loads(b"".join(text))
-    records = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, dict)]
-    for record in records:
+    whole = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, dict)]
+    for record in whole:
         found, other = classify(record)
         if other:
             raise Fault("unreadable-transcript", f"{other}, not a Claude Code transcript")
         if found:
-            return found, [orjson.dumps(r) + b"\n" for r in records]
-    if records or any(_records(line) for line in head):
+            return found, [orjson.dumps(r) + b"\n" for r in whole]
+    if whole or any(records(line) for line in head):
         raise Fault("unreadable-transcript", "no record of a Claude Code transcript in it")
     raise Fault("unreadable-transcript", f"none of its first {len(head)} lines is JSON")

@@ -67,7 +67,7 @@ def _file(path: Path, session: str | None) -> dict[str, Any]:
     if format == formats.STREAM:
         with path.open("rb", buffering=_BUFFER) as stream:
             return _lines(stream, path.name)
-    return _family(family.of_file(path, session))
+    return _family(family.of_file(path))
 
 
 def _lines(given: Iterable[bytes] | BinaryIO, name: str) -> dict[str, Any]:
