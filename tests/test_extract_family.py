@@ -136,7 +136,7 @@ def test_a_directory_with_one_session_and_a_projects_folder_with_an_id(tmp_path:
         extract(projects)
     assert caught.value.code == "no-transcript"
     assert "2 sessions in it; name one with --session (aaa, bbb" in caught.value.detail
-    with pytest.raises(Fault, match="no session ccc"):
+    with pytest.raises(Fault, match="no session 'ccc'"):
         extract(projects, "ccc")
 
 
@@ -144,6 +144,10 @@ def test_a_session_is_found_by_the_id_in_its_lines_whatever_its_file_is_called(t
     main("by id", "aaa").write(tmp_path / "full.jsonl")
     main("other", "bbb").write(tmp_path / "other.jsonl")
     assert extract(tmp_path, "aaa")["answers"]["final_message"] == "by id"
+    resumed = main("one", "ccc")
+    resumed.ends("two", "msg_2", sessionId="ddd")
+    resumed.write(tmp_path / "resumed.jsonl")
+    assert extract(tmp_path, "ddd")["answers"]["final_message"] == "two"
 
 
 def test_trap19_a_session_in_several_files_of_which_one_begins_the_other_counts_once(tmp_path: Path) -> None:

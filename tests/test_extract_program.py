@@ -91,6 +91,31 @@ def test_a_session_of_a_projects_folder_by_id(tmp_path: Path) -> None:
     assert json.loads(done.stdout)["counts"]["actions"] == 12
 
 
+def test_a_file_of_another_session_than_the_one_asked_for_is_refused(tmp_path: Path) -> None:
+    resumed = Session(session="old")
+    resumed.user("go")
+    resumed.user("go on", sessionId="own")
+    resumed.ends(sessionId="own")
+    path = resumed.write(tmp_path / "named.jsonl")
+    for session in ("old", "own", "named"):
+        assert bin("extract", path, "--session", session).returncode == 0
+    done = bin("extract", path, "--session", "nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_line(done.stderr) == (
+        f"extract: cannot read '{path}': no-transcript: of session 'old', 'own', not 'nonsense'; "
+        "leave out --session, or name that session's file or folder"
+    )
+
+
+def test_streams_and_standard_input_of_another_session_are_refused() -> None:
+    for words, stdin in (([stream("02-tools")], ""), (["-"], stream("02-tools").read_text())):
+        asked = json.loads(bin("extract", *words, stdin=stdin).stdout)["session"]["id"]
+        assert bin("extract", *words, "--session", asked, stdin=stdin).returncode == 0
+        done = bin("extract", *words, "--session", "nonsense", stdin=stdin)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"'{asked}', not 'nonsense'" in one_line(done.stderr)
+
+
 def test_a_closed_pipe_ends_it_by_sigpipe_and_never_with_1() -> None:
     command = f"'{EXTRACT}' '{native('03-sub')}' '{native('02-tools')}' | head -c 10; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

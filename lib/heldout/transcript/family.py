@@ -109,9 +109,13 @@ def of_directory(directory: Path, session: str | None) -> Family:
     files = [p for p in _walk(directory, _DEPTH) if "subagents" not in p.relative_to(directory).parts[:-1]]
     candidates = [p for p in files if not p.name.startswith("agent-") and p.name != "journal.jsonl"]
     if session:
-        chosen = [p for p in candidates if p.stem == session] or [p for p in candidates if session_of(p) == session]
+        chosen = (
+            [p for p in candidates if p.stem == session]
+            or [p for p in candidates if session_of(p) == session]
+            or [p for p in candidates if session in sessions_of(p)]  # resumed from another one
+        )
         if not chosen:
-            raise Fault("no-transcript", f"no session {session} in it")
+            raise Fault("no-transcript", f"no session '{session}' in it")
         return _together(chosen)
     groups: dict[str, list[Path]] = {}
     for path in candidates:

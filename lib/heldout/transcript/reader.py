@@ -15,6 +15,7 @@ from heldout.transcript.stream import Stream
 __all__ = ["extract", "extract_stream"]
 
 _BUFFER = 1 << 20
+_SHOWN = 3  # session ids named in a message
 
 
 def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
@@ -39,12 +40,12 @@ def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
         raise Fault("no-transcript", str(error)) from None
 
 
-def extract_stream(source: Iterable[bytes] | BinaryIO) -> dict[str, Any]:
+def extract_stream(source: Iterable[bytes] | BinaryIO, session: str | None = None) -> dict[str, Any]:
     """The facts of the lines of one file of either format, without a family: standard input, a pipe.
 
     A binary stream is read line by line with bounded memory. Faults as `extract`.
     """
-    return _without_gc(lambda: _lines(source, "-"))
+    return _without_gc(lambda: _once(source, "-", session))
 
 
 def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -61,13 +62,31 @@ def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def _file(path: Path, session: str | None) -> dict[str, Any]:
     if not path.is_file():
         with path.open("rb") as stream:  # a pipe or a device has no family and is read once
-            return _lines(stream, path.name)
+            return _once(stream, path.name, session)
     with path.open("rb", buffering=_BUFFER) as stream:
         format, _ = formats.sniff(lines.of_stream(stream))
+    if session and session != path.stem:
+        _refuse_other(family.sessions_of(path), session)
     if format == formats.STREAM:
         with path.open("rb", buffering=_BUFFER) as stream:
             return _lines(stream, path.name)
     return _family(family.of_file(path))
+
+
+def _once(given: Iterable[bytes] | BinaryIO, name: str, session: str | None) -> dict[str, Any]:
+    facts = _lines(given, name)
+    if session:  # what is read once cannot be asked before
+        _refuse_other({facts["session"]["id"]} - {None}, session)
+    return facts
+
+
+def _refuse_other(ids: set[str], session: str) -> None:
+    if session not in ids:
+        known = ", ".join(f"'{id}'" for id in sorted(ids)[:_SHOWN]) or "unknown"
+        raise Fault(
+            "no-transcript",
+            f"of session {known}, not '{session}'; leave out --session, or name that session's file or folder",
+        )
 
 
 def _lines(given: Iterable[bytes] | BinaryIO, name: str) -> dict[str, Any]:
