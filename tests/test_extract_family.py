@@ -1,6 +1,7 @@
 """Finding the files of a session: subagents wherever a version put them, folders, cells."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -191,6 +192,34 @@ def test_a_path_that_no_system_has_is_a_fault(tmp_path: Path) -> None:
     for path in ("a\0b", str(tmp_path / ("x" * 5_000))):
         with pytest.raises(Fault):
             extract(path)
+
+
+@pytest.mark.parametrize("case", ["02-tools", "03-sub"])
+@pytest.mark.parametrize("name", ["transcript.jsonl", "other.jsonl"])
+@pytest.mark.parametrize("kept", [native, stream])
+def test_a_folder_with_one_file_is_read_as_that_file_is_whatever_its_name_and_format(
+    case: str, name: str, kept: Callable[[str], Path], tmp_path: Path
+) -> None:
+    shutil.copy(kept(case), tmp_path / name)
+    facts = extract(tmp_path / name)
+    assert extract(tmp_path) == facts
+    assert extract(tmp_path, facts["session"]["id"]) == facts
+
+
+def test_a_native_transcript_of_a_streams_name_is_read_with_what_lies_beside_it(tmp_path: Path) -> None:
+    main("one", "aaa").write(tmp_path / "transcript.jsonl")
+    agent("a1", session="aaa").write(tmp_path / "agent-a1.jsonl")
+    assert agents(extract(tmp_path)) == ["a1"]
+    main("two", "bbb").write(tmp_path / "session" / "bbb.jsonl")
+    with pytest.raises(Fault, match="2 sessions in it"):
+        extract(tmp_path)
+
+
+def test_several_streams_of_one_session_are_not_summed_up(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        shutil.copy(stream("01-hello"), tmp_path / f"{name}.jsonl")
+    with pytest.raises(Fault, match="2 stream-json files of one session in it; name one, such as 'first"):
+        extract(tmp_path)
 
 
 # Cells

@@ -131,6 +131,8 @@ def of_directory(directory: Path, session: str | None) -> Family:
 
 def _together(paths: list[Path]) -> Family:
     """One session in several files, one often the beginning of the next (trap 19): the shorter first."""
+    if all(_format(path) == formats.STREAM for path in paths):
+        return _of_streams(paths)
     family = Family(paths[0].parent)
     for path in sorted(paths, key=lambda p: (p.stat().st_size, p.name)):
         part = of_file(path)
@@ -138,6 +140,27 @@ def _together(paths: list[Path]) -> Family:
         known = {agent.path for agent in family.subagents}
         family.subagents += [agent for agent in part.subagents if agent.path not in known]
     return family
+
+
+def _of_streams(paths: list[Path]) -> Family:
+    if len(paths) > 1:  # runs of one session, each with totals of its own
+        several = f"{len(paths)} stream-json files of one session in it"
+        raise Fault("no-transcript", f"{several}; name one, such as '{paths[0].name}'")
+    return Family(paths[0].parent, stream=paths[0])
+
+
+def is_cell(directory: Path) -> bool:
+    """Whether a directory is a cell: a session's own file may be called as a cell's stream is."""
+    stream = directory / "transcript.jsonl"
+    if stream.is_file():
+        return _format(stream) != formats.NATIVE
+    return (directory / "session").is_dir()
+
+
+def _format(path: Path) -> str | None:
+    with suppress(OSError, Fault):
+        return formats.of_file(path)
+    return None
 
 
 def of_cell(cell: Path) -> Family:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import orjson
 
 from heldout.errors import Fault
 from heldout.transcript.bounds import HUGE, OVERSIZED
-from heldout.transcript.lines import is_oversized
+from heldout.transcript.lines import is_oversized, of_stream
 from heldout.transcript.mend import Record, mend
 
 NATIVE, STREAM = "native", "stream-json"
@@ -54,6 +55,12 @@ def _is_native(record: Record, kind: str) -> bool:
         return True
     # Native lines of some versions carry session_id as well, but always one of the keys above.
     return not ("parent_tool_use_id" in record or "session_id" in record or kind == "system")
+
+
+def of_file(path: Path) -> str:
+    """The format of a file; Fault as `sniff`, OSError where it cannot be opened."""
+    with path.open("rb") as file:
+        return sniff(of_stream(file))[0]
 
 
 def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:

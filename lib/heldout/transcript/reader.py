@@ -29,7 +29,7 @@ def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
     path = Path(target)
     try:
         if path.is_dir():
-            cell = session is None and ((path / "transcript.jsonl").is_file() or (path / "session").is_dir())
+            cell = session is None and family.is_cell(path)
             return _without_gc(lambda: _family(family.of_cell(path) if cell else family.of_directory(path, session)))
         if not path.exists():
             raise Fault("no-transcript", "no such file or directory")
@@ -63,8 +63,7 @@ def _file(path: Path, session: str | None) -> dict[str, Any]:
     if not path.is_file():
         with path.open("rb") as stream:  # a pipe or a device has no family and is read once
             return _once(stream, path.name, session)
-    with path.open("rb", buffering=_BUFFER) as stream:
-        format, _ = formats.sniff(lines.of_stream(stream))
+    format = formats.of_file(path)
     if session and session != path.stem:
         _refuse_other(family.sessions_of(path), session)
     if format == formats.STREAM:
