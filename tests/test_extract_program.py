@@ -116,6 +116,18 @@ def test_streams_and_standard_input_of_another_session_are_refused() -> None:
         assert f"'{asked}', not 'nonsense'" in one_line(done.stderr)
 
 
+def test_an_empty_name_is_refused_and_does_not_mean_the_folder_one_is_in(tmp_path: Path) -> None:
+    shutil.copy(native("02-tools"), tmp_path)
+    why = "no-transcript: an empty name, as of a variable that is not set; name a file or folder"
+    done = bin("extract", "", native("02-tools"), cwd=tmp_path)
+    assert (done.returncode, one_line(done.stderr)) == (2, f"extract: cannot read '': {why}")
+    assert json.loads(done.stdout)["counts"]["actions"] == 12
+    for target in (".", native("02-tools"), stream("02-tools"), "-"):
+        done = bin("extract", target, "--session", "", cwd=tmp_path, stdin=native("02-tools").read_text())
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--session '' is no id, as of a variable that is not set; name one, or leave it out" in done.stderr
+
+
 def test_a_closed_pipe_ends_it_by_sigpipe_and_never_with_1() -> None:
     command = f"'{EXTRACT}' '{native('03-sub')}' '{native('02-tools')}' | head -c 10; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)

@@ -26,6 +26,8 @@ def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
     cell folder, whose `transcript.jsonl` (stream) and `session/` (native) are read as one. Raises Fault
     no-transcript, empty-transcript or unreadable-transcript, and nothing else whatever the bytes.
     """
+    if target == "":  # as a path it would be the current directory
+        raise Fault("no-transcript", "an empty name, as of a variable that is not set; name a file or folder")
     path = Path(target)
     try:
         if path.is_dir():
