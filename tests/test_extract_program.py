@@ -1,6 +1,7 @@
 """bin/extract as a user runs it: streams, statuses, messages, several inputs, rows."""
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -126,6 +127,19 @@ def test_an_empty_name_is_refused_and_does_not_mean_the_folder_one_is_in(tmp_pat
         done = bin("extract", target, "--session", "", cwd=tmp_path, stdin=native("02-tools").read_text())
         assert (done.returncode, done.stdout) == (2, "")
         assert "--session '' is no id, as of a variable that is not set; name one, or leave it out" in done.stderr
+
+
+def test_a_message_is_one_line_of_text_whatever_a_name_holds(tmp_path: Path) -> None:
+    for name, shown in ((b"a\nb\x1b[31m\xe2\x80\xa8", r"a\nb\x1b[31m\u2028"), (b"\xff\xc3\xa9", r"\xff" + "é")):
+        target = tmp_path / os.fsdecode(name)
+        target.write_bytes(b"")
+        done = bin("extract", target, target)
+        line = f"extract: cannot read '{tmp_path / shown}': empty-transcript: 0 bytes"
+        assert done.stderr.split("\n") == [line, line, ""]
+    done = bin("extract", "--no\nnsense")
+    assert done.stderr.count("\n") == 1
+    done = bin("report", "no\nrun")
+    assert r"no\nrun" in one_line(done.stderr)
 
 
 def test_a_closed_pipe_ends_it_by_sigpipe_and_never_with_1() -> None:

@@ -67,7 +67,18 @@ def program_name() -> str:
 
 def say(message: object) -> None:
     """One line for people, on stderr, with the program's name in front."""
-    print(f"{program_name()}: {message}", file=sys.stderr, flush=True)
+    print(f"{program_name()}: {printable(str(message))}", file=sys.stderr, flush=True)
+
+
+def printable(text: str) -> str:
+    """Text of one line: what does not print, as a newline in a file's name or a byte that is no UTF-8, is escaped."""
+    return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
+
+
+def _escape(letter: str) -> str:
+    # A byte of a name that does not decode stands as a surrogate from U+DC80 on.
+    byte = "\udc80" <= letter <= "\udcff"
+    return f"\\x{ord(letter) & 0xFF:02x}" if byte else letter.encode("unicode_escape").decode()
 
 
 def program(main: Callable[..., Any]) -> NoReturn:
