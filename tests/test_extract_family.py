@@ -188,6 +188,30 @@ def test_nothing_to_read_is_no_transcript(name: str, tmp_path: Path) -> None:
     assert caught.value.code == "no-transcript"
 
 
+def test_a_link_that_leads_nowhere_is_told_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "loop.jsonl").symlink_to(tmp_path / "loop.jsonl")
+    (tmp_path / "dangling.jsonl").symlink_to(tmp_path / "gone")
+    (tmp_path / "file").write_text("x")
+    for name, detail in (
+        ("loop.jsonl", "a link that leads back to itself"),
+        ("loop.jsonl/x", "a link that leads back to itself"),
+        ("dangling.jsonl", f"a link to '{tmp_path / 'gone'}', which does not exist"),
+        ("file/x", "not a directory"),
+        ("none", "no such file or directory"),
+    ):
+        with pytest.raises(Fault) as caught:
+            extract(tmp_path / name)
+        assert (caught.value.code, caught.value.detail) == ("no-transcript", detail)
+
+
+def test_a_link_that_leads_nowhere_does_not_spoil_the_folder_it_lies_in(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    agent("a1").write(tmp_path / "agent-a1.jsonl")
+    for name in ("agent-loop", "loop", "dangling"):
+        (tmp_path / f"{name}.jsonl").symlink_to("gone" if name == "dangling" else f"{name}.jsonl")
+    assert agents(extract(path)) == agents(extract(tmp_path)) == ["a1"]
+
+
 def test_a_path_that_no_system_has_is_a_fault(tmp_path: Path) -> None:
     for path in ("a\0b", str(tmp_path / ("x" * 5_000))):
         with pytest.raises(Fault):

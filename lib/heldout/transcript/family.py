@@ -92,7 +92,7 @@ def of_file(path: Path) -> Family:
         return Family(path.parent, [], [_subagent(path)])
     entries = _entries(path.parent)
     folders = [entry.name for entry in entries if os.path.isdir(os.path.join(entry.path, "subagents"))]
-    beside = [Path(entry.path) for entry in entries if is_subagent(entry.name) and entry.is_file()]
+    beside = [Path(entry.path) for entry in entries if is_subagent(entry.name) and _is_file(entry)]
     of_session = {agent: session_of(agent) for agent in beside}
     ids = {path.stem, session_of(path)}
     if not ids.issuperset({*folders, *of_session.values()}):  # only then is all of the file looked through
@@ -203,6 +203,12 @@ def _entries(directory: Path) -> list[os.DirEntry[str]]:
         return []
 
 
+def _is_file(entry: os.DirEntry[str]) -> bool:
+    with suppress(OSError):  # a link that leads back to itself, or to where one may not look
+        return entry.is_file()
+    return False
+
+
 def _walk(directory: Path, depth: int) -> list[Path]:
     """The .jsonl files in and below a directory, sorted; links to directories are not followed."""
     found: list[Path] = []
@@ -211,7 +217,7 @@ def _walk(directory: Path, depth: int) -> list[Path]:
         if entry.is_dir(follow_symlinks=False):
             if entry.name != "tool-results":
                 folders.append(Path(entry.path))
-        elif entry.name.endswith(".jsonl") and entry.is_file():
+        elif entry.name.endswith(".jsonl") and _is_file(entry):
             found.append(Path(entry.path))
     if depth > 0:
         for folder in folders:

@@ -1,6 +1,8 @@
 """Reading the client's transcripts into facts (DESIGN section 6): `extract` for paths, `extract_stream` for lines."""
 
+import errno
 import gc
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,11 +35,10 @@ def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
         if path.is_dir():
             cell = session is None and family.is_cell(path)
             return _without_gc(lambda: _family(family.of_cell(path) if cell else family.of_directory(path, session)))
-        if not path.exists():
-            raise Fault("no-transcript", "no such file or directory")
+        path.stat()
         return _without_gc(lambda: _file(path, session))
     except OSError as error:
-        raise Fault("unreadable-transcript", error.strerror or type(error).__name__) from None
+        raise _of_system(error, path) from None
     except ValueError as error:  # a NUL in a path
         raise Fault("no-transcript", str(error)) from None
 
@@ -48,6 +49,17 @@ def extract_stream(source: Iterable[bytes] | BinaryIO, session: str | None = Non
     A binary stream is read line by line with bounded memory. Faults as `extract`.
     """
     return _without_gc(lambda: _once(source, "-", session))
+
+
+def _of_system(error: OSError, path: Path) -> Fault:
+    """What the system said of a path, as a Fault: that nothing is there is no fault of a transcript."""
+    if error.errno == errno.ELOOP:
+        return Fault("no-transcript", "a link that leads back to itself")
+    if error.errno == errno.ENOENT and path.is_symlink():
+        return Fault("no-transcript", f"a link to '{os.readlink(path)}', which does not exist")
+    missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+    said = (error.strerror or type(error).__name__).lower()
+    return Fault("no-transcript" if missing else "unreadable-transcript", said)
 
 
 def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
