@@ -1,10 +1,12 @@
 """Finding the files of a session: subagents wherever a version put them, folders, cells."""
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from extracting import DATA, SESSION, Session, native, said, stream
 from heldout.errors import Fault
@@ -210,6 +212,34 @@ def test_a_link_that_leads_nowhere_does_not_spoil_the_folder_it_lies_in(tmp_path
     for name in ("agent-loop", "loop", "dangling"):
         (tmp_path / f"{name}.jsonl").symlink_to("gone" if name == "dangling" else f"{name}.jsonl")
     assert agents(extract(path)) == agents(extract(tmp_path)) == ["a1"]
+
+
+def test_names_that_are_no_utf8_are_escaped_in_the_facts(tmp_path: Path) -> None:
+    odd = os.fsdecode(b"\xffodd")
+    path = main().write(tmp_path / f"{odd}.jsonl")
+    path.write_bytes(path.read_bytes() + b"{\n")
+    agent("x").write(tmp_path / odd / "subagents" / f"agent-{odd}.jsonl")
+    (tmp_path / odd / "subagents" / f"agent-{odd}2.jsonl").write_bytes(b"\0")
+    facts = extract(path)
+    orjson.dumps(facts)
+    assert facts["source"]["files"] == [r"\xffodd.jsonl", r"\xffodd/subagents/agent-\xffodd.jsonl"]
+    assert facts["source"]["bad"][0]["file"] == r"\xffodd.jsonl"
+    assert facts["source"]["notes"][0].startswith(r"\xffodd/subagents/agent-\xffodd2.jsonl: ")
+    assert agents(facts) == [r"\xffodd"]
+    shutil.copy(stream("01-hello"), path)
+    assert extract(path)["source"]["files"] == extract(tmp_path)["source"]["files"] == [r"\xffodd.jsonl"]
+
+
+def test_names_of_a_cells_files_that_are_no_utf8_are_escaped_in_the_facts(tmp_path: Path) -> None:
+    session = Session()
+    session.answers(session.calls_tool("Bash", {"command": "cat src/*"}), "text of a file")
+    session.ends()
+    session.write(tmp_path / "session" / "s.jsonl")
+    rows = ["path\tkind\tmode\tsha256", "dev/project/src/\udcff\tfile\t644\tx"]
+    (tmp_path / "start.tsv").write_text("\n".join([*rows, ""]), "utf-8", "surrogateescape")
+    facts = extract(tmp_path)
+    orjson.dumps(facts)
+    assert facts["bytes_read"]["by_path"] == {r"/home/dev/project/src/\xff": 14}
 
 
 def test_a_path_that_no_system_has_is_a_fault(tmp_path: Path) -> None:

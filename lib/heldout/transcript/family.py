@@ -51,6 +51,11 @@ def is_subagent(name: str) -> bool:
     return name.startswith("agent-") and name.endswith(".jsonl") and not name.startswith(_NO_AGENTS)
 
 
+def utf8(name: str) -> str:
+    """A file's name as facts can hold it: bytes that are no UTF-8 are escaped."""
+    return name.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
 def session_of(path: Path) -> str | None:
     """The session id that the lines of a file carry first; of messages rather than of other lines."""
     other: str | None = None
@@ -192,7 +197,7 @@ def _subagent(path: Path) -> Subagent:
             meta = orjson.loads(beside.read_bytes())
     except (OSError, orjson.JSONDecodeError):
         pass
-    return Subagent(path, path.stem.removeprefix("agent-"), meta if type(meta) is dict else {})
+    return Subagent(path, utf8(path.stem.removeprefix("agent-")), meta if type(meta) is dict else {})
 
 
 def _entries(directory: Path) -> list[os.DirEntry[str]]:

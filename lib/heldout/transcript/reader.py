@@ -11,6 +11,7 @@ from heldout.errors import Fault
 from heldout.transcript import facts, family, formats, known, lines
 from heldout.transcript.agents import MAIN
 from heldout.transcript.collect import Collector
+from heldout.transcript.family import utf8
 from heldout.transcript.native import Native
 from heldout.transcript.stream import Stream
 
@@ -76,13 +77,13 @@ def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def _file(path: Path, session: str | None) -> dict[str, Any]:
     if not path.is_file():
         with path.open("rb") as stream:  # a pipe or a device has no family and is read once
-            return _once(stream, path.name, session)
+            return _once(stream, utf8(path.name), session)
     format = formats.of_file(path)
     if session and session != path.stem:
         _refuse_other(family.sessions_of(path), session)
     if format == formats.STREAM:
         with path.open("rb", buffering=_BUFFER) as stream:
-            return _lines(stream, path.name)
+            return _lines(stream, utf8(path.name))
     return _family(family.of_file(path))
 
 
@@ -133,9 +134,10 @@ def _family(members: family.Family) -> dict[str, Any]:
     format = "native" if read else ""
     if members.stream is not None:
         try:
-            _read_stream(found, members.stream, beside=bool(read))
+            name = _name(members.stream, members.base)
+            _read_stream(found, members.stream, name, beside=bool(read))
             format = "native+stream-json" if read else "stream-json"
-            read.append(members.stream.name)
+            read.append(name)
         except Fault as fault:
             faults.insert(0, fault)
     if not read:
@@ -145,11 +147,11 @@ def _family(members: family.Family) -> dict[str, Any]:
     if notes:
         source["notes"] = notes
     metas = {agent.id: agent.meta for agent in members.subagents}
-    return facts.build(found, source, metas, known.of_start(members.base / "start.tsv"))
+    return facts.build(found, source, metas, map(utf8, known.of_start(members.base / "start.tsv")))
 
 
 def _name(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
+    return utf8(path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name)
 
 
 def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
@@ -161,10 +163,10 @@ def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
         lines.read(pieces, name, found.tally, reader.feed, reader.take)
 
 
-def _read_stream(found: Collector, path: Path, beside: bool) -> None:
+def _read_stream(found: Collector, path: Path, name: str, beside: bool) -> None:
     with path.open("rb", buffering=_BUFFER) as stream:
         format, pieces = formats.sniff(lines.of_stream(stream))
         if format != formats.STREAM:
-            raise Fault("unreadable-transcript", f"{path.name} is {format}, not stream-json")
+            raise Fault("unreadable-transcript", f"{name} is {format}, not stream-json")
         reader = Stream(found, beside)
-        lines.read(pieces, path.name, found.tally, reader.feed, reader.take)
+        lines.read(pieces, name, found.tally, reader.feed, reader.take)
