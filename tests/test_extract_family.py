@@ -1,5 +1,6 @@
 """Finding the files of a session: subagents wherever a version put them, folders, cells."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -240,6 +241,46 @@ def test_names_of_a_cells_files_that_are_no_utf8_are_escaped_in_the_facts(tmp_pa
     facts = extract(tmp_path)
     orjson.dumps(facts)
     assert facts["bytes_read"]["by_path"] == {r"/home/dev/project/src/\xff": 14}
+
+
+def pretty(lines: list[dict[str, Any]], between: str = "\n") -> bytes:
+    return between.join(json.dumps(line, indent=2) for line in lines).encode() + b"\n"
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", " ", ""])
+def test_records_over_several_lines_are_read_as_those_on_one_line_each(between: str, tmp_path: Path) -> None:
+    session = Session()
+    session.answers(session.calls_tool("Bash", {"command": "echo '{' \ud800"}), "é {}")
+    session.ends('done }{ "x"')
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + pretty(session.lines, between))
+    facts = extract(path, SESSION)
+    assert facts["source"]["complete"]
+    assert facts["answers"]["final_message"] == 'done }{ "x"'
+    assert facts["bytes_read"]["main"] == 5
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in session.lines))
+    assert extract(path)["actions"] == facts["actions"]
+
+
+def test_of_records_over_several_lines_a_damaged_one_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    session = main()
+    path.write_bytes(pretty(session.lines)[:-60])
+    facts = extract(path)
+    assert (facts["session"]["id"], facts["source"]["bad_lines"], facts["source"]["truncated"]) == (SESSION, 1, True)
+
+
+def test_what_is_no_claude_code_transcript_over_several_lines_is_refused_by_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(pretty([{"type": "session_meta", "payload": {}}, {"type": "event_msg", "payload": {}}]))
+    with pytest.raises(Fault, match="Codex rollout, not a Claude Code transcript"):
+        extract(path)
+    path.write_bytes(pretty([{"a": 1}, {"b": {}}]))
+    with pytest.raises(Fault, match="no record of a Claude Code transcript in it"):
+        extract(path)
+    path.write_bytes(pretty([*main().lines, *main("x" * (9 << 20)).lines]))
+    with pytest.raises(Fault, match="more than 8 MB of JSON over several lines; write one record a line, as 'jq -c"):
+        extract(path)
 
 
 def test_a_path_that_no_system_has_is_a_fault(tmp_path: Path) -> None:
