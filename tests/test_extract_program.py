@@ -2,10 +2,13 @@
 
 import json
 import os
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
 from extracting import DATA, Session, native, stream
 from programs import ROOT, bin, one_line
 
@@ -140,6 +143,30 @@ def test_a_message_is_one_line_of_text_whatever_a_name_holds(tmp_path: Path) -> 
     assert done.stderr.count("\n") == 1
     done = bin("report", "no\nrun")
     assert r"no\nrun" in one_line(done.stderr)
+
+
+def test_an_internal_error_is_said_of_its_target_and_the_others_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Whether it comes while reading or while writing: the reader is made to fail, since none is known."""
+    from heldout.transcript import reader
+
+    def failing(target: str, session: str | None) -> Any:
+        if target == "raises":
+            raise RuntimeError("of a\nmodule")
+        return {"actions": [{}], "odd": "\udcff"} if target == "odd" else reader_extract(target, session)
+
+    reader_extract = reader.extract
+    monkeypatch.setattr(reader, "extract", failing)
+    main = runpy.run_path(str(EXTRACT))["main"]
+    for tsv in (False, True):
+        assert main(["raises", "odd", str(stream("01-hello"))], None, tsv) == 2
+        said, printed = capfdbinary.readouterr()[::-1]
+        first, second = said.decode().splitlines()
+        assert "cannot read 'raises': internal error at test_extract_program.py:" in first
+        assert r"RuntimeError: of a\nmodule (HELDOUT_DEBUG=1 shows the traceback)" in first
+        assert "cannot read 'odd': internal error at extract:" in second
+        assert printed.count(b"\n") == 1
 
 
 def test_a_closed_pipe_ends_it_by_sigpipe_and_never_with_1() -> None:
