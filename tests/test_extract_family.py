@@ -1,9 +1,13 @@
 """Finding the files of a session: subagents wherever a version put them, folders, cells."""
 
+import json
+import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 from extracting import DATA, SESSION, Session, native, said, stream
 from heldout.errors import Fault
@@ -34,6 +38,38 @@ def test_trap6b_agents_of_2_0_lie_beside_the_session_with_its_id(tmp_path: Path)
     facts = extract(path)
     assert agents(facts) == ["a3ba710"]
     assert facts["tokens"]["sidechain"]["output"] == 5
+
+
+def test_trap6b_an_agent_of_2_0_is_found_however_long_or_damaged_its_first_line_is(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    for name, prompt in (("long", "p" * 300_000), ("cut", "p")):
+        built = Session(agent=name)
+        built.user(prompt)
+        built.says(f"msg_{name}", said("report"), stop="end_turn", output=7)
+        built.write(tmp_path / f"agent-{name}.jsonl")
+    cut = tmp_path / "agent-cut.jsonl"
+    cut.write_bytes(cut.read_bytes()[30:])
+    facts = extract(path)
+    assert (agents(facts), facts["tokens"]["sidechain"]["output"]) == (["cut", "long"], 14)
+
+
+@pytest.mark.parametrize("name", ["own", "renamed"])
+def test_trap19_a_resumed_session_has_the_agents_of_each_session_that_its_messages_are_of(
+    name: str, tmp_path: Path
+) -> None:
+    resumed = Session(session="old")
+    resumed.user("go")
+    resumed.ends("one", "msg_1")
+    resumed.add({"type": "progress", "data": {"type": "hook_progress"}}, sessionId="another")
+    resumed.user("go on", sessionId="own")
+    resumed.ends("two", "msg_2", sessionId="own")
+    path = resumed.write(tmp_path / f"{name}.jsonl")
+    for session in ("old", "own", "another"):
+        agent(f"beside-{session}", session=session).write(tmp_path / f"agent-beside-{session}.jsonl")
+        agent(f"below-{session}", session=session).write(
+            tmp_path / session / "subagents" / f"agent-below-{session}.jsonl"
+        )
+    assert agents(extract(path)) == ["below-old", "below-own", "beside-old", "beside-own"]
 
 
 def test_trap6c_agents_of_2_1_lie_below_the_session_with_their_meta(tmp_path: Path) -> None:
@@ -104,7 +140,7 @@ def test_a_directory_with_one_session_and_a_projects_folder_with_an_id(tmp_path:
         extract(projects)
     assert caught.value.code == "no-transcript"
     assert "2 sessions in it; name one with --session (aaa, bbb" in caught.value.detail
-    with pytest.raises(Fault, match="no session ccc"):
+    with pytest.raises(Fault, match="no session 'ccc'"):
         extract(projects, "ccc")
 
 
@@ -112,6 +148,10 @@ def test_a_session_is_found_by_the_id_in_its_lines_whatever_its_file_is_called(t
     main("by id", "aaa").write(tmp_path / "full.jsonl")
     main("other", "bbb").write(tmp_path / "other.jsonl")
     assert extract(tmp_path, "aaa")["answers"]["final_message"] == "by id"
+    resumed = main("one", "ccc")
+    resumed.ends("two", "msg_2", sessionId="ddd")
+    resumed.write(tmp_path / "resumed.jsonl")
+    assert extract(tmp_path, "ddd")["answers"]["final_message"] == "two"
 
 
 def test_trap19_a_session_in_several_files_of_which_one_begins_the_other_counts_once(tmp_path: Path) -> None:
@@ -151,10 +191,130 @@ def test_nothing_to_read_is_no_transcript(name: str, tmp_path: Path) -> None:
     assert caught.value.code == "no-transcript"
 
 
+def test_a_link_that_leads_nowhere_is_told_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "loop.jsonl").symlink_to(tmp_path / "loop.jsonl")
+    (tmp_path / "dangling.jsonl").symlink_to(tmp_path / "gone")
+    (tmp_path / "file").write_text("x")
+    for name, detail in (
+        ("loop.jsonl", "a link that leads back to itself"),
+        ("loop.jsonl/x", "a link that leads back to itself"),
+        ("dangling.jsonl", f"a link to '{tmp_path / 'gone'}', which does not exist"),
+        ("file/x", "not a directory"),
+        ("none", "no such file or directory"),
+    ):
+        with pytest.raises(Fault) as caught:
+            extract(tmp_path / name)
+        assert (caught.value.code, caught.value.detail) == ("no-transcript", detail)
+
+
+def test_a_link_that_leads_nowhere_does_not_spoil_the_folder_it_lies_in(tmp_path: Path) -> None:
+    path = main().write(tmp_path / "s.jsonl")
+    agent("a1").write(tmp_path / "agent-a1.jsonl")
+    for name in ("agent-loop", "loop", "dangling"):
+        (tmp_path / f"{name}.jsonl").symlink_to("gone" if name == "dangling" else f"{name}.jsonl")
+    assert agents(extract(path)) == agents(extract(tmp_path)) == ["a1"]
+
+
+def test_names_that_are_no_utf8_are_escaped_in_the_facts(tmp_path: Path) -> None:
+    odd = os.fsdecode(b"\xffodd")
+    path = main().write(tmp_path / f"{odd}.jsonl")
+    path.write_bytes(path.read_bytes() + b"{\n")
+    agent("x").write(tmp_path / odd / "subagents" / f"agent-{odd}.jsonl")
+    (tmp_path / odd / "subagents" / f"agent-{odd}2.jsonl").write_bytes(b"\0")
+    facts = extract(path)
+    orjson.dumps(facts)
+    assert facts["source"]["files"] == [r"\xffodd.jsonl", r"\xffodd/subagents/agent-\xffodd.jsonl"]
+    assert facts["source"]["bad"][0]["file"] == r"\xffodd.jsonl"
+    assert facts["source"]["notes"][0].startswith(r"\xffodd/subagents/agent-\xffodd2.jsonl: ")
+    assert agents(facts) == [r"\xffodd"]
+    shutil.copy(stream("01-hello"), path)
+    assert extract(path)["source"]["files"] == extract(tmp_path)["source"]["files"] == [r"\xffodd.jsonl"]
+
+
+def test_names_of_a_cells_files_that_are_no_utf8_are_escaped_in_the_facts(tmp_path: Path) -> None:
+    session = Session()
+    session.answers(session.calls_tool("Bash", {"command": "cat src/*"}), "text of a file")
+    session.ends()
+    session.write(tmp_path / "session" / "s.jsonl")
+    rows = ["path\tkind\tmode\tsha256", "dev/project/src/\udcff\tfile\t644\tx"]
+    (tmp_path / "start.tsv").write_text("\n".join([*rows, ""]), "utf-8", "surrogateescape")
+    facts = extract(tmp_path)
+    orjson.dumps(facts)
+    assert facts["bytes_read"]["by_path"] == {r"/home/dev/project/src/\xff": 14}
+
+
+def pretty(lines: list[dict[str, Any]], between: str = "\n") -> bytes:
+    return between.join(json.dumps(line, indent=2) for line in lines).encode() + b"\n"
+
+
+@pytest.mark.parametrize("between", ["\n", "\n\n", " ", ""])
+def test_records_over_several_lines_are_read_as_those_on_one_line_each(between: str, tmp_path: Path) -> None:
+    session = Session()
+    session.answers(session.calls_tool("Bash", {"command": "echo '{' \ud800"}), "é {}")
+    session.ends('done }{ "x"')
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + pretty(session.lines, between))
+    facts = extract(path, SESSION)
+    assert facts["source"]["complete"]
+    assert facts["answers"]["final_message"] == 'done }{ "x"'
+    assert facts["bytes_read"]["main"] == 5
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in session.lines))
+    assert extract(path)["actions"] == facts["actions"]
+
+
+def test_of_records_over_several_lines_a_damaged_one_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    session = main()
+    path.write_bytes(pretty(session.lines)[:-60])
+    facts = extract(path)
+    assert (facts["session"]["id"], facts["source"]["bad_lines"], facts["source"]["truncated"]) == (SESSION, 1, True)
+
+
+def test_what_is_no_claude_code_transcript_over_several_lines_is_refused_by_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(pretty([{"type": "session_meta", "payload": {}}, {"type": "event_msg", "payload": {}}]))
+    with pytest.raises(Fault, match="Codex rollout, not a Claude Code transcript"):
+        extract(path)
+    path.write_bytes(pretty([{"a": 1}, {"b": {}}]))
+    with pytest.raises(Fault, match="no record of a Claude Code transcript in it"):
+        extract(path)
+    path.write_bytes(pretty([*main().lines, *main("x" * (9 << 20)).lines]))
+    with pytest.raises(Fault, match="more than 8 MB of JSON over several lines; write one record a line, as 'jq -c"):
+        extract(path)
+
+
 def test_a_path_that_no_system_has_is_a_fault(tmp_path: Path) -> None:
     for path in ("a\0b", str(tmp_path / ("x" * 5_000))):
         with pytest.raises(Fault):
             extract(path)
+
+
+@pytest.mark.parametrize("case", ["02-tools", "03-sub"])
+@pytest.mark.parametrize("name", ["transcript.jsonl", "other.jsonl"])
+@pytest.mark.parametrize("kept", [native, stream])
+def test_a_folder_with_one_file_is_read_as_that_file_is_whatever_its_name_and_format(
+    case: str, name: str, kept: Callable[[str], Path], tmp_path: Path
+) -> None:
+    shutil.copy(kept(case), tmp_path / name)
+    facts = extract(tmp_path / name)
+    assert extract(tmp_path) == facts
+    assert extract(tmp_path, facts["session"]["id"]) == facts
+
+
+def test_a_native_transcript_of_a_streams_name_is_read_with_what_lies_beside_it(tmp_path: Path) -> None:
+    main("one", "aaa").write(tmp_path / "transcript.jsonl")
+    agent("a1", session="aaa").write(tmp_path / "agent-a1.jsonl")
+    assert agents(extract(tmp_path)) == ["a1"]
+    main("two", "bbb").write(tmp_path / "session" / "bbb.jsonl")
+    with pytest.raises(Fault, match="2 sessions in it"):
+        extract(tmp_path)
+
+
+def test_several_streams_of_one_session_are_not_summed_up(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        shutil.copy(stream("01-hello"), tmp_path / f"{name}.jsonl")
+    with pytest.raises(Fault, match="2 stream-json files of one session in it; name one, such as 'first"):
+        extract(tmp_path)
 
 
 # Cells

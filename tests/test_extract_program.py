@@ -1,10 +1,14 @@
 """bin/extract as a user runs it: streams, statuses, messages, several inputs, rows."""
 
 import json
+import os
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import pytest
 from extracting import DATA, Session, native, stream
 from programs import ROOT, bin, one_line
 
@@ -89,6 +93,80 @@ def test_a_session_of_a_projects_folder_by_id(tmp_path: Path) -> None:
     assert "name one with --session" in one_line(done.stderr)
     done = bin("extract", tmp_path / "projects", "--session", native("02-tools").stem)
     assert json.loads(done.stdout)["counts"]["actions"] == 12
+
+
+def test_a_file_of_another_session_than_the_one_asked_for_is_refused(tmp_path: Path) -> None:
+    resumed = Session(session="old")
+    resumed.user("go")
+    resumed.user("go on", sessionId="own")
+    resumed.ends(sessionId="own")
+    path = resumed.write(tmp_path / "named.jsonl")
+    for session in ("old", "own", "named"):
+        assert bin("extract", path, "--session", session).returncode == 0
+    done = bin("extract", path, "--session", "nonsense")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_line(done.stderr) == (
+        f"extract: cannot read '{path}': no-transcript: of session 'old', 'own', not 'nonsense'; "
+        "leave out --session, or name that session's file or folder"
+    )
+
+
+def test_streams_and_standard_input_of_another_session_are_refused() -> None:
+    for words, stdin in (([stream("02-tools")], ""), (["-"], stream("02-tools").read_text())):
+        asked = json.loads(bin("extract", *words, stdin=stdin).stdout)["session"]["id"]
+        assert bin("extract", *words, "--session", asked, stdin=stdin).returncode == 0
+        done = bin("extract", *words, "--session", "nonsense", stdin=stdin)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"'{asked}', not 'nonsense'" in one_line(done.stderr)
+
+
+def test_an_empty_name_is_refused_and_does_not_mean_the_folder_one_is_in(tmp_path: Path) -> None:
+    shutil.copy(native("02-tools"), tmp_path)
+    why = "no-transcript: an empty name, as of a variable that is not set; name a file or folder"
+    done = bin("extract", "", native("02-tools"), cwd=tmp_path)
+    assert (done.returncode, one_line(done.stderr)) == (2, f"extract: cannot read '': {why}")
+    assert json.loads(done.stdout)["counts"]["actions"] == 12
+    for target in (".", native("02-tools"), stream("02-tools"), "-"):
+        done = bin("extract", target, "--session", "", cwd=tmp_path, stdin=native("02-tools").read_text())
+        assert (done.returncode, done.stdout) == (2, "")
+        assert "--session '' is no id, as of a variable that is not set; name one, or leave it out" in done.stderr
+
+
+def test_a_message_is_one_line_of_text_whatever_a_name_holds(tmp_path: Path) -> None:
+    for name, shown in ((b"a\nb\x1b[31m\xe2\x80\xa8", r"a\nb\x1b[31m\u2028"), (b"\xff\xc3\xa9", r"\xff" + "é")):
+        target = tmp_path / os.fsdecode(name)
+        target.write_bytes(b"")
+        done = bin("extract", target, target)
+        line = f"extract: cannot read '{tmp_path / shown}': empty-transcript: 0 bytes"
+        assert done.stderr.split("\n") == [line, line, ""]
+    done = bin("extract", "--no\nnsense")
+    assert done.stderr.count("\n") == 1
+    done = bin("report", "no\nrun")
+    assert r"no\nrun" in one_line(done.stderr)
+
+
+def test_an_internal_error_is_said_of_its_target_and_the_others_are_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    """Whether it comes while reading or while writing: the reader is made to fail, since none is known."""
+    from heldout.transcript import reader
+
+    def failing(target: str, session: str | None) -> Any:
+        if target == "raises":
+            raise RuntimeError("of a\nmodule")
+        return {"actions": [{}], "odd": "\udcff"} if target == "odd" else reader_extract(target, session)
+
+    reader_extract = reader.extract
+    monkeypatch.setattr(reader, "extract", failing)
+    main = runpy.run_path(str(EXTRACT))["main"]
+    for tsv in (False, True):
+        assert main(["raises", "odd", str(stream("01-hello"))], None, tsv) == 2
+        said, printed = capfdbinary.readouterr()[::-1]
+        first, second = said.decode().splitlines()
+        assert "cannot read 'raises': internal error at test_extract_program.py:" in first
+        assert r"RuntimeError: of a\nmodule (HELDOUT_DEBUG=1 shows the traceback)" in first
+        assert "cannot read 'odd': internal error at extract:" in second
+        assert printed.count(b"\n") == 1
 
 
 def test_a_closed_pipe_ends_it_by_sigpipe_and_never_with_1() -> None:

@@ -67,7 +67,36 @@ def program_name() -> str:
 
 def say(message: object) -> None:
     """One line for people, on stderr, with the program's name in front."""
-    print(f"{program_name()}: {message}", file=sys.stderr, flush=True)
+    print(f"{program_name()}: {printable(str(message))}", file=sys.stderr, flush=True)
+
+
+def told(error: Exception) -> str:
+    """What a message says of an exception; HELDOUT_DEBUG=1 prints the traceback of one that no program foresees."""
+    if isinstance(error, (Refusal, Fault)):
+        return str(error)
+    if isinstance(error, OSError):
+        why = str(error.strerror or error)
+        return f"{why}: '{error.filename}'" if error.filename else why
+    if os.environ.get("HELDOUT_DEBUG"):
+        import traceback
+
+        traceback.print_exception(error)
+    where = error.__traceback__
+    while where and where.tb_next:
+        where = where.tb_next
+    place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else "?"
+    return f"internal error at {place}: {type(error).__name__}: {error} (HELDOUT_DEBUG=1 shows the traceback)"
+
+
+def printable(text: str) -> str:
+    """Text of one line: what does not print, as a newline in a file's name or a byte that is no UTF-8, is escaped."""
+    return "".join(letter if letter.isprintable() else _escape(letter) for letter in text)
+
+
+def _escape(letter: str) -> str:
+    # A byte of a name that does not decode stands as a surrogate from U+DC80 on.
+    byte = "\udc80" <= letter <= "\udcff"
+    return f"\\x{ord(letter) & 0xFF:02x}" if byte else letter.encode("unicode_escape").decode()
 
 
 def program(main: Callable[..., Any]) -> NoReturn:
@@ -94,24 +123,12 @@ def program(main: Callable[..., Any]) -> NoReturn:
     except (typer.Abort, KeyboardInterrupt):
         say("interrupted")
         status = 128 + signal.SIGINT
-    except (Refusal, Fault) as error:
-        say(error)
     except SystemExit as error:  # of typer itself: it ends with 1, the status of a failed check, at a closed pipe
         if error.code == 1:
             _end_by_pipe()
         status = error.code
-    except OSError as error:
-        say(f"{error.strerror or error}: '{error.filename}'" if error.filename else error.strerror or error)
     except Exception as error:
-        if os.environ.get("HELDOUT_DEBUG"):
-            import traceback
-
-            traceback.print_exc()
-        where = error.__traceback__
-        while where and where.tb_next:
-            where = where.tb_next
-        place = f"{Path(where.tb_frame.f_code.co_filename).name}:{where.tb_lineno}" if where else "?"
-        say(f"internal error at {place}: {type(error).__name__}: {error} (HELDOUT_DEBUG=1 shows the traceback)")
+        say(told(error))
     sys.exit(status)
 
 

@@ -1,15 +1,16 @@
 """Telling which program wrote a file of JSON lines, and refusing by name what is no Claude Code transcript."""
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import chain, islice
-from typing import Any
+from pathlib import Path
 
 import orjson
 
 from heldout.errors import Fault
 from heldout.transcript.bounds import HUGE, OVERSIZED
-from heldout.transcript.lines import is_oversized
+from heldout.transcript.lines import is_oversized, of_stream
 from heldout.transcript.mend import Record, mend
 
 NATIVE, STREAM = "native", "stream-json"
@@ -21,6 +22,7 @@ _NATIVE_ONLY = {
     "bridge-session", "cost-state", "custom-title", "file-history-delta", "file-history-snapshot", "fork-context-ref",
     "last-prompt", "mode", "permission-mode", "pr-link", "progress", "queue-operation", "summary", "tools-used",
 }  # fmt: skip
+_BLANK = "\0\ufeff \t\r\n"
 _CODEX = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 
 
@@ -56,6 +58,12 @@ def _is_native(record: Record, kind: str) -> bool:
     return not ("parent_tool_use_id" in record or "session_id" in record or kind == "system")
 
 
+def of_file(path: Path) -> str:
+    """The format of a file; Fault as `sniff`, OSError where it cannot be opened."""
+    with path.open("rb") as file:
+        return sniff(of_stream(file))[0]
+
+
 def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
     """The format of the lines and the lines again; Fault where they are empty or no transcript."""
     source = iter(lines)
@@ -71,7 +79,7 @@ def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
         if not line.strip(b"\0 \t\r\n"):
             continue
         blank = False
-        for record in _records(line):
+        for record in records(line):
             found, other = classify(record)
             if other:
                 raise Fault("unreadable-transcript", f"{other}, not a Claude Code transcript")
@@ -93,7 +101,8 @@ def _refuse_blank(head: list[bytes], source: Iterator[bytes]) -> None:
     raise Fault("empty-transcript", "no record, only blank lines")
 
 
-def _records(line: bytes) -> list[Record]:
+def records(line: bytes) -> list[Record]:
+    """The records of a line, mended where it is damaged; none of one that is too long to be parsed whole."""
     try:
         value = orjson.loads(line) if len(line) < HUGE else None
     except (orjson.JSONDecodeError, RecursionError):
@@ -103,7 +112,9 @@ def _records(line: bytes) -> list[Record]:
 
 
 def _document(head: list[bytes], source: Iterator[bytes]) -> tuple[str, Iterable[bytes]]:
-    """A file that is one JSON value over several lines: the output of `--output-format json`, or another program's."""
+    """A file of JSON over several lines: the output of `--output-format json`, records that were made readable by a
+    formatter, or another program's. A record is a line then, and what follows the last whole one is one more.
+    """
     size = 0
     text: list[bytes] = []
     for line in chain(head, source):
@@ -111,17 +122,36 @@ def _document(head: list[bytes], source: Iterator[bytes]) -> tuple[str, Iterable
         if size > HUGE:
             break
         text.append(line)
-    value: Any = None
-    if size <= HUGE:
-        with suppress(orjson.JSONDecodeError, RecursionError):
-            value = orjson.loads(b"".join(text))
-    records = [v for v in (value if isinstance(value, list) else [value]) if isinstance(v, dict)]
-    for record in records:
+    whole, rest = _values(b"".join(text).decode("utf-8", "replace")) if size <= HUGE else ([], "")
+    for record, _ in whole:
         found, other = classify(record)
         if other:
             raise Fault("unreadable-transcript", f"{other}, not a Claude Code transcript")
         if found:
-            return found, [orjson.dumps(r) + b"\n" for r in records]
-    if records or any(_records(line) for line in head):
+            return found, [line.encode() for line in (*(f"{line}\n" for _, line in whole), rest) if line]
+    if whole or any(records(line) for line in head):
         raise Fault("unreadable-transcript", "no record of a Claude Code transcript in it")
-    raise Fault("unreadable-transcript", f"none of its first {len(head)} lines is JSON")
+    raise Fault("unreadable-transcript", _unparsed(head, size))
+
+
+def _values(text: str) -> tuple[list[tuple[Record, str]], str]:
+    """The records that a text begins with, in arrays or not, each also on one line; and the text that follows them."""
+    decoder = json.JSONDecoder()
+    found: list[tuple[Record, str]] = []
+    text = text.strip(_BLANK)
+    at = 0
+    with suppress(ValueError, RecursionError):
+        while at < len(text):
+            value, end = decoder.raw_decode(text, at)
+            values = value if isinstance(value, list) else [value]
+            found += [(item, json.dumps(item)) for item in values if isinstance(item, dict)]
+            at = next((place for place in range(end, len(text)) if text[place] not in _BLANK), len(text))
+    return found, text[at:]
+
+
+def _unparsed(head: list[bytes], size: int) -> str:
+    if next(line for line in head if line.strip()).strip(b"\xef\xbb\xbf \t\r\n") not in (b"{", b"["):
+        return f"none of its first {len(head)} lines is JSON"
+    if size > HUGE:
+        return f"more than {HUGE >> 20} MB of JSON over several lines; write one record a line, as 'jq -c .' does"
+    return "JSON over several lines, damaged or cut off in its first record"

@@ -1,6 +1,8 @@
 """Reading the client's transcripts into facts (DESIGN section 6): `extract` for paths, `extract_stream` for lines."""
 
+import errno
 import gc
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -9,12 +11,14 @@ from heldout.errors import Fault
 from heldout.transcript import facts, family, formats, known, lines
 from heldout.transcript.agents import MAIN
 from heldout.transcript.collect import Collector
+from heldout.transcript.family import utf8
 from heldout.transcript.native import Native
 from heldout.transcript.stream import Stream
 
 __all__ = ["extract", "extract_stream"]
 
 _BUFFER = 1 << 20
+_SHOWN = 3  # session ids named in a message
 
 
 def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
@@ -25,26 +29,38 @@ def extract(target: Path | str, session: str | None = None) -> dict[str, Any]:
     cell folder, whose `transcript.jsonl` (stream) and `session/` (native) are read as one. Raises Fault
     no-transcript, empty-transcript or unreadable-transcript, and nothing else whatever the bytes.
     """
+    if target == "":  # as a path it would be the current directory
+        raise Fault("no-transcript", "an empty name, as of a variable that is not set; name a file or folder")
     path = Path(target)
     try:
         if path.is_dir():
-            cell = session is None and ((path / "transcript.jsonl").is_file() or (path / "session").is_dir())
+            cell = session is None and family.is_cell(path)
             return _without_gc(lambda: _family(family.of_cell(path) if cell else family.of_directory(path, session)))
-        if not path.exists():
-            raise Fault("no-transcript", "no such file or directory")
+        path.stat()
         return _without_gc(lambda: _file(path, session))
     except OSError as error:
-        raise Fault("unreadable-transcript", error.strerror or type(error).__name__) from None
+        raise _of_system(error, path) from None
     except ValueError as error:  # a NUL in a path
         raise Fault("no-transcript", str(error)) from None
 
 
-def extract_stream(source: Iterable[bytes] | BinaryIO) -> dict[str, Any]:
+def extract_stream(source: Iterable[bytes] | BinaryIO, session: str | None = None) -> dict[str, Any]:
     """The facts of the lines of one file of either format, without a family: standard input, a pipe.
 
     A binary stream is read line by line with bounded memory. Faults as `extract`.
     """
-    return _without_gc(lambda: _lines(source, "-"))
+    return _without_gc(lambda: _once(source, "-", session))
+
+
+def _of_system(error: OSError, path: Path) -> Fault:
+    """What the system said of a path, as a Fault: that nothing is there is no fault of a transcript."""
+    if error.errno == errno.ELOOP:
+        return Fault("no-transcript", "a link that leads back to itself")
+    if error.errno == errno.ENOENT and path.is_symlink():
+        return Fault("no-transcript", f"a link to '{os.readlink(path)}', which does not exist")
+    missing = error.errno in (errno.ENOENT, errno.ENOTDIR)
+    said = (error.strerror or type(error).__name__).lower()
+    return Fault("no-transcript" if missing else "unreadable-transcript", said)
 
 
 def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -61,13 +77,30 @@ def _without_gc(work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 def _file(path: Path, session: str | None) -> dict[str, Any]:
     if not path.is_file():
         with path.open("rb") as stream:  # a pipe or a device has no family and is read once
-            return _lines(stream, path.name)
-    with path.open("rb", buffering=_BUFFER) as stream:
-        format, _ = formats.sniff(lines.of_stream(stream))
+            return _once(stream, utf8(path.name), session)
+    format = formats.of_file(path)
+    if session and session != path.stem:
+        _refuse_other(family.sessions_of(path), session)
     if format == formats.STREAM:
         with path.open("rb", buffering=_BUFFER) as stream:
-            return _lines(stream, path.name)
-    return _family(family.of_file(path, session))
+            return _lines(stream, utf8(path.name))
+    return _family(family.of_file(path))
+
+
+def _once(given: Iterable[bytes] | BinaryIO, name: str, session: str | None) -> dict[str, Any]:
+    facts = _lines(given, name)
+    if session:  # what is read once cannot be asked before
+        _refuse_other({facts["session"]["id"]} - {None}, session)
+    return facts
+
+
+def _refuse_other(ids: set[str], session: str) -> None:
+    if session not in ids:
+        known = ", ".join(f"'{id}'" for id in sorted(ids)[:_SHOWN]) or "unknown"
+        raise Fault(
+            "no-transcript",
+            f"of session {known}, not '{session}'; leave out --session, or name that session's file or folder",
+        )
 
 
 def _lines(given: Iterable[bytes] | BinaryIO, name: str) -> dict[str, Any]:
@@ -101,9 +134,10 @@ def _family(members: family.Family) -> dict[str, Any]:
     format = "native" if read else ""
     if members.stream is not None:
         try:
-            _read_stream(found, members.stream, beside=bool(read))
+            name = _name(members.stream, members.base)
+            _read_stream(found, members.stream, name, beside=bool(read))
             format = "native+stream-json" if read else "stream-json"
-            read.append(members.stream.name)
+            read.append(name)
         except Fault as fault:
             faults.insert(0, fault)
     if not read:
@@ -113,11 +147,11 @@ def _family(members: family.Family) -> dict[str, Any]:
     if notes:
         source["notes"] = notes
     metas = {agent.id: agent.meta for agent in members.subagents}
-    return facts.build(found, source, metas, known.of_start(members.base / "start.tsv"))
+    return facts.build(found, source, metas, map(utf8, known.of_start(members.base / "start.tsv")))
 
 
 def _name(path: Path, base: Path) -> str:
-    return path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name
+    return utf8(path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name)
 
 
 def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
@@ -129,10 +163,10 @@ def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
         lines.read(pieces, name, found.tally, reader.feed, reader.take)
 
 
-def _read_stream(found: Collector, path: Path, beside: bool) -> None:
+def _read_stream(found: Collector, path: Path, name: str, beside: bool) -> None:
     with path.open("rb", buffering=_BUFFER) as stream:
         format, pieces = formats.sniff(lines.of_stream(stream))
         if format != formats.STREAM:
-            raise Fault("unreadable-transcript", f"{path.name} is {format}, not stream-json")
+            raise Fault("unreadable-transcript", f"{name} is {format}, not stream-json")
         reader = Stream(found, beside)
-        lines.read(pieces, path.name, found.tally, reader.feed, reader.take)
+        lines.read(pieces, name, found.tally, reader.feed, reader.take)
