@@ -1,0 +1,131 @@
+"""Commands, globs and notices are a model's own text: whatever they hold, reading them ends.
+
+No time is asserted here: what once took hours would show as a test that does not end.
+"""
+
+from functools import cache
+
+import pytest
+from heldout.transcript import known
+from heldout.transcript.known import Known
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+MANY = [f"/w/lib{at % 100}/part{at % 7}/file{at}.log" for at in range(known.MOST)]
+
+
+def matches(pattern: str, path: str) -> bool:
+    return Known([path]).files(pattern) == [path]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 20 + "b", "a" * 40),
+        ("*a" * 1_000 + "b", "a" * 4_000),
+        ("*" * 2_000 + "a*" * 1_000 + "b", "a" * 4_000),
+        ("*?" * 1_000 + "b", "a" * 4_000),
+        ("*[a-b]" * 500 + "c", "a" * 4_000),
+        ("**/" * 1_000 + "b*", "a/" * 2_000 + "a"),
+        ("**/a/" * 500 + "b*", "a/" * 2_000 + "a"),
+        ("**/*a*a/" * 400 + "b*", "aaa/" * 1_000 + "a"),
+        ("**/" + "*/" * 1_000 + "b/**/c*", "a/" * 2_000 + "a"),
+        ("*" + "[" * 4_000, "a" * 4_000),
+    ],
+)
+def test_a_glob_that_can_match_in_many_ways_is_answered(pattern: str, path: str) -> None:
+    assert not matches(f"/w/{pattern}", f"/w/{path}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "expected"),
+    [
+        ("*.log", "a.log", True),
+        ("*.log", "b/a.log", False),
+        ("***.log", "a.log", True),
+        ("a**.log", "a/b.log", False),
+        ("?.log", "a.log", True),
+        ("?.log", "/.log", False),
+        ("a?b", "a/b", False),
+        ("a[!b]c", "a/c", False),
+        ("a[+-9]c", "a/c", False),
+        ("[!a].log", "b.log", True),
+        ("[^a].log", "a.log", False),
+        ("[a-c][]", "b[]", True),
+        ("[a-c", "[a-c", True),
+        ("[a-c*", "b", False),
+        ("[a-c*", "[a-c]", True),
+        ("[b-a]", "[b-a]", True),
+        ("[!]", "[!]", True),
+        ("[[&&+--~~||]", ",", True),
+        ("[*]", "*", True),
+        ("[*]", "a", False),
+        ("**/a", "a", True),
+        ("**/a", "b/c/a", True),
+        ("**/a", "ba", False),
+        ("b/**", "b/c/a", True),
+        ("b/**", "c/a", False),
+        ("**/b/**/c/*.log", "b/b/a/c/c/x.log", True),
+        ("**/b/*/c.log", "b/b/b/c.log", True),
+    ],
+)
+def test_what_the_signs_of_a_glob_mean(pattern: str, path: str, expected: bool) -> None:
+    assert matches(f"/w/{pattern}", f"/w/{path}") is expected
+
+
+def plainly(pattern: str, path: str) -> bool:
+    """Whether a glob of a, `?`, `*` and `**/` matches, by trying everything."""
+
+    @cache
+    def match(at: int, of: int) -> bool:
+        if at == len(pattern):
+            return of == len(path)
+        if pattern.startswith("**/", at) and pattern[at - 1] == "/":
+            return match(at + 3, of) or any(match(at + 3, end + 1) for end in range(of, len(path)) if path[end] == "/")
+        if pattern[at] == "*":
+            return match(at + 1, of) or (of < len(path) and path[of] != "/" and match(at, of + 1))
+        same = of < len(path) and (pattern[at] == path[of] or (pattern[at] == "?" and path[of] != "/"))
+        return same and match(at + 1, of + 1)
+
+    return match(0, 0)
+
+
+NAMES = st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=5).map("/".join)
+GLOBS = st.lists(
+    st.one_of(st.just("**"), st.text("ab*?", min_size=1, max_size=6).filter(lambda text: set(text) != {"*"})),
+    min_size=1,
+    max_size=5,
+).map("/".join)
+
+
+@given(GLOBS.filter(lambda text: not text.endswith("**") and {*"*?"} & {*text}), NAMES)
+@example("**/a*b/**/b", "a/ab/aab/b")
+def test_a_glob_matches_what_it_plainly_means(pattern: str, path: str) -> None:
+    assert matches(f"/{pattern}", f"/{path}") is plainly(f"/{pattern}", f"/{path}")
+
+
+def test_a_text_means_files_in_their_order_and_not_all_of_them() -> None:
+    found = Known(MANY)
+    assert found.files("/w") == found.files("/w/") == found.files("/w/**") == sorted(MANY)[: known.FILES]
+    assert found.is_folder("/w/lib1") and not found.is_folder("/w/li") and not found.is_folder(MANY[0])
+    assert found.ending("/w", "file12345.log") == ["/w/lib45/part4/file12345.log"]
+
+
+def test_the_work_of_a_sessions_globs_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "STEPS", known.STEPS // 32)
+    found = Known(MANY)
+    few = found.files("/w/**/*5.log")
+    assert len(few) == known.FILES
+    for at in range(20_000):
+        found.files(f"/w/**/*x{at}.log")
+    assert found.files("/w/**/*6.log") == ["/w/**/*6.log"], "a glob too many means itself"
+    assert found.files("/w/**/*5.log") == few, "one that was answered is remembered"
+    assert found.files(MANY[7]) == [MANY[7]]
+
+
+def test_files_are_counted_once() -> None:
+    assert Known(["/w/a"] * known.MOST + ["/w/b"]).files("/w/?") == ["/w/a", "/w/b"]
+
+
+def test_a_deep_path_costs_no_more_than_its_length() -> None:
+    assert Known(f"/w{at}" + "/a" * 30_000 for at in range(100)).is_folder("/w7" + "/a" * 29_999)
