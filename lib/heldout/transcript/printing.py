@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from heldout.transcript.known import Known
 
+COUNT = 1 << 53  # the largest number that a command is believed: a float holds it, and no file has as many lines
 LONGEST = 4_000  # characters of a command that are looked at
 FILES = 200  # printed files of one command
 _DEPTH = 3  # shells within shells
@@ -338,15 +339,26 @@ def limit_of(words: list[str]) -> Limit | None:
         ):
             return None
         most = re.search(r"(?:^| )(?:-[A-Za-z]*m|--max-count)[ =]?(\d+)", " ".join(rest))
-        return Limit(int(most[1])) if most else Limit()
+        return Limit(_number(most[1])) if most else Limit()
     if program == "sed":
         if any(re.fullmatch(r"-[nEr]*i.*|--in-place.*", word) for word in rest):
             return None
         ranges = [match for word in rest for match in _SED_LINES.finditer(word)] if "-n" in rest else []
         whole = any(re.fullmatch(r"[\d,p;${}q\s]+", word) and "$p" not in word and ",$" not in word for word in rest)
         if ranges and whole:
-            return Limit(sum(int(match[2] or match[1]) - int(match[1]) + 1 for match in ranges))
+            return Limit(sum(_lines(_number(match[1]), _number(match[2] or match[1])) for match in ranges))
     return Limit()
+
+
+def _number(digits: str) -> int:
+    """A number in a command, which may be of any length and is multiplied with what was measured."""
+    digits = digits.lstrip("0")
+    return min(int(digits or "0"), COUNT) if len(digits) < 20 else COUNT
+
+
+def _lines(first: int, last: int) -> int:
+    """How many lines `sed` prints of a range: the first alone where the last lies before it."""
+    return max(last - first, 0) + 1
 
 
 def _of_head(words: list[str]) -> Limit:
@@ -357,5 +369,5 @@ def _of_head(words: list[str]) -> Limit:
         return Limit(10)
     if found[3]:
         return Limit()
-    amount = int(found[4]) * {"": 1, "k": 1_024, "K": 1_024, "M": 1 << 20}[found[5]]
+    amount = _number(found[4]) * {"": 1, "k": 1_024, "K": 1_024, "M": 1 << 20}[found[5]]
     return Limit(bytes=amount) if "c" in (found[1] or "") or found[2] == "bytes" else Limit(amount)
