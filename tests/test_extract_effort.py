@@ -6,8 +6,12 @@ No time is asserted here: what once took hours would show as a test that does no
 from functools import cache
 
 import pytest
-from heldout.transcript import known
+from heldout.transcript import known, printing
+from heldout.transcript.agents import Agents
 from heldout.transcript.known import Known
+from heldout.transcript.printing import LONGEST, printed
+from heldout.transcript.reads import by_prefix
+from heldout.transcript.spawns import Spawns
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -129,3 +133,106 @@ def test_files_are_counted_once() -> None:
 
 def test_a_deep_path_costs_no_more_than_its_length() -> None:
     assert Known(f"/w{at}" + "/a" * 30_000 for at in range(100)).is_folder("/w7" + "/a" * 29_999)
+
+
+ROOM = 100_000
+NOTICE = "<task-notification>"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat <<" + "a" * ROOM,
+        "cat <<'" + "a" * ROOM,
+        "cat " + "<<a" * (ROOM // 3),
+        "cat " + "<<a\n" * (ROOM // 4),
+        "cat <<a\n" + (" " * 50 + "\n") * (ROOM // 51),
+        "cat {" + "," * ROOM,
+        "cat " + "{" * ROOM,
+        "cat " + "${a" * (ROOM // 3),
+        "sed -n " + "1" * ROOM + " x",
+        "sed -n " + "1," * (ROOM // 2) + " x",
+        "sed -n " + "1" * (ROOM // 2) + "," + "1" * (ROOM // 2) + " x",
+        "grep -" + "c" * ROOM + "1 x",
+        "grep " + "-m " * (ROOM // 3),
+        "grep -" + "m" * ROOM,
+        "head " + "-1" * (ROOM // 2) + "x",
+        "cat " + "1" * ROOM,
+        "cat " + "'\"" * (ROOM // 2),
+        "cat " + "\\'\"" * (ROOM // 3),
+        "cat " + "\\" * ROOM,
+        'python3 -c "' + "'a'" + " " * ROOM + ",'b'\"",
+        'python3 -c "' + "'a'," * (ROOM // 4) + '"',
+        "cat; " + "python1" * 8_000 + "x",
+        "cat; " + "python" + "1." * 30_000 + "x",
+        "cat a; " * 150_000,
+        "cat " + "$(" * 10_000,
+        "cat " + "$(cat " * 10_000 + ")" * 10_000,
+        "cat " + "(" * 10_000 + ")" * 10_000,
+        "cat a | " * 10_000,
+        "cat " + "`" * 10_000,
+        "bash -c " * 10_000 + "cat",
+        "bash -c '" * 10_000 + "cat",
+        "xargs cat " + "xargs " * 10_000,
+    ],
+)
+def test_a_command_that_repeats_itself_is_read(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(printing, "LONGEST", ROOM + 100)  # so that what is not linear shows
+    printed(command, "/w", Known(["/w/a"]))
+
+
+PIECES = ["cat ", "sed -n ", "grep -c", "<<", "<<a", "\n", "'", '"', "\\", "$", "${", "{", ",", "}", "$(", "(", ")"]
+PIECES += [
+    "bash -c ",
+    "python3 -c ",
+    "1",
+    "a",
+    " ",
+    ";",
+    "|",
+    "!",
+    "a=",
+    "*",
+    "[",
+    "-",
+    "**/",
+    "for a in ",
+    "cd a;",
+    "done ",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from((1, 2, 400, LONGEST))), max_size=8))
+def test_any_command_of_long_runs_is_read(runs: list[tuple[str, int]]) -> None:
+    found, here = printed("".join(piece * times for piece, times in runs), "/w", Known(["/w/a", "/w/b/a"]))
+    assert len(found) <= known.FILES and len(here) <= known.LONGEST_PATH
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        NOTICE * 50_000,
+        (NOTICE + "<agent-notification>") * 50_000,
+        (NOTICE + "</agent-notification>") * 50_000,
+        NOTICE + "<status>" + " " * 1_000_000,
+        NOTICE + "<status>" * 100_000,
+        NOTICE + "<task-id>  a " * 50_000,
+        NOTICE + "<tool-use-id>" + "a" * 1_000_000,
+    ],
+)
+def test_notices_that_do_not_end_are_read(text: str) -> None:
+    Spawns(Agents()).notices(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a.b:x\n" + "a" * 10_000_000, {"a.b": 6}),
+        ("a.b:x\n" + ("a" * 300 + "\n") * 30_000, {"a.b": 6}),
+        ("a.b:" * 1_000_000, {"a.b": 4_000_001}),
+        ("a.b:\n" * 1_000_000, {"a.b": 5_000_000}),
+        ("a" * 10_000_000, {}),
+    ],
+)
+def test_output_of_any_length_is_searched_for_prefixes(text: str, expected: dict[str, int]) -> None:
+    assert by_prefix(text) == expected

@@ -42,6 +42,9 @@ def files(command: str) -> list[str]:
         ("node -e \"console.log(require('fs').readFileSync('logs/pool-03.log', 'utf8'))\"", [P3]),
         ("grep -rh worker logs", POOL + QUEUE),
         ("cat logs/gone-*.log", ["logs/gone-*.log"]),
+        ("cat <<<x docs/a.md\ncat docs/b.md\n", ["docs/a.md", "docs/b.md"]),
+        ("cat <<x docs/a.md", ["docs/a.md"]),
+        ("cat docs/a.md \\", ["docs/a.md"]),
         # nothing of a file
         ("cat logs/queue-04.log | wc -l", []),
         ("cat logs/*.log | md5sum; wc -c logs/*.log", []),

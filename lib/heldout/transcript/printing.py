@@ -19,6 +19,9 @@ LONGEST = 4_000  # characters of a command that are looked at
 FILES = 200  # printed files of one command
 _DEPTH = 3  # shells within shells
 
+# Every pattern here runs over a model's own text. Each takes time linear in it: what repeats is possessive where
+# something follows that can fail, and begins where nothing of its kind lies before it.
+
 # Programs that print the content of the files they name: whether their first plain argument is a script or a pattern,
 # and which of their options take the next argument.
 _PRINTERS: dict[str, tuple[bool, frozenset[str]]] = {
@@ -73,14 +76,17 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
-_HERE = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HERE = re.compile(
+    r"(?<!<)<<-?+[ \t]*+(['\"]?)(\w++)\1([^\n]*+)\n(.*?)(?:^[ \t]*+\2[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE
+)
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 _OPENING, _CLOSING = ("do", "{", "then", "else"), ("done", "}", "fi")
 _KEYWORDS = (*_OPENING, "if", "while", "until", "!", "time", "elif")
 _LITERAL = re.compile(r"(['\"])([^'\"\s]{1,200})\1(?!\s*,\s*(?:mode\s*=\s*)?['\"][wax])")
-_SED_LINES = re.compile(r"(\d+)(?:,(\d+))?p")
+_SED_LINES = re.compile(r"(?<!\d)(\d++)(?:,(\d++))?p")
+_SILENT_GREP = re.compile(r"-(?:(?![clLq])[A-Za-z])*+[clLq][A-Za-z]*+|--count|--quiet|--files-with\w*-matches")
 
 
 class Limit(NamedTuple):
@@ -139,6 +145,7 @@ class _Reading:
         self._named: list[str] = []  # files that the stage before named for xargs
 
     def read(self, command: str) -> None:
+        command += "\n"  # without which each of many `<<` would look for the end of its line
         texts = [match[4] for match in _HERE.finditer(command)]
         stage, waiting = _Stage(), ""
         for token in _TOKEN.finditer(_HERE.sub(r"<<\2\3\n", command) + ";"):
@@ -334,9 +341,7 @@ def limit_of(words: list[str]) -> Limit | None:
     if program in ("head", "tail"):
         return _of_head(rest)
     if program.endswith("grep") or program == "rg":
-        if any(
-            re.fullmatch(r"-[A-Za-z]*[clLq][A-Za-z]*|--count|--quiet|--files-with\w*-matches", word) for word in rest
-        ):
+        if any(_SILENT_GREP.fullmatch(word) for word in rest):
             return None
         most = re.search(r"(?:^| )(?:-[A-Za-z]*m|--max-count)[ =]?(\d+)", " ".join(rest))
         return Limit(_number(most[1])) if most else Limit()
