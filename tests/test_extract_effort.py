@@ -10,7 +10,7 @@ from heldout.transcript import known, printing
 from heldout.transcript.agents import Agents
 from heldout.transcript.known import Known
 from heldout.transcript.printing import LONGEST, printed
-from heldout.transcript.reads import by_prefix
+from heldout.transcript.reads import by_prefix, charges
 from heldout.transcript.spawns import Spawns
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -200,6 +200,45 @@ PIECES += [
     "cd a;",
     "done ",
 ]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat {,,,,,}{,,,,,}{,,,,,}*; " * 130,
+        "cat {,,,,,}{,,,,,}{,,,,,}*|wc;" * 130,
+        "cat " + "x" * 3_000 + "{" + "," * 300 + "}{" + "," * 300 + "}{" + "," * 300 + "}",
+        "find " + "a " * 1_000 + "-name x " * 200 + "| xargs cat",
+        "find " + ". " * 1_000 + "-name x " * 200 + "-exec cat {} +",
+        "ls " + "* " * 1_900 + "| xargs cat",
+        "cat " + ". " * 1_900,
+        "cat .; " * 550,
+        "for x in a; do " + "cat .; " * 300 + "done" + " | head" * 250,
+        "bash -c '" + "cat .; " * 550 + "'",
+        "for x in " + "{,,,,,}{,,,,,}{,,,,,} " * 150 + "; do cat $x; done",
+        'python3 -c "' + "".join(f"'{at}.b'" for at in range(500)) + '"',
+        "x=aaaaaaaaaa; " + "x=$x$x$x; " * 380 + "cat $x",
+        "x={a,b,c,d,e,f}; " + "x=$x$x; " * 480 + "cat $x",
+        f"x={'a' * 1_500}; y={{{',' * 199}}}$x; " + "".join(f"v{at}=$y;" for at in range(200)) + "cat $v1",
+    ],
+)
+def test_what_a_short_command_spells_out_is_bounded(command: str) -> None:
+    assert len(command) <= LONGEST
+    found, _ = printed(command, "/w", Known(MANY))
+    assert len(found) <= known.FILES
+    assert sum(len(item.path) for item in found) <= 2 * printing.TEXTS
+
+
+def test_no_folder_is_longer_than_a_path_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known, "SPELT", 100_000)
+    deeper, files = f"cd {'a' * 1_500}", "cat {" + ",".join(map(str, range(150))) + "}"
+    actions = [
+        {"agent": "main", "tool": "Bash", "input": {"command": command}, "ok": True, "result_bytes": 10_000}
+        for command in [deeper] * 500 + ["cat known", files, files + "x", "cat new", files]
+    ]
+    found = charges(actions, "/w")
+    assert [len(charge) for charge in found[500:]] == [1, 21, 10, 0, 21], "what was spelt goes on to mean itself"
+    assert charges(actions, "/w" * 10_000)[500] == {"/known": 10_000}
 
 
 @given(st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from((1, 2, 400, LONGEST))), max_size=8))

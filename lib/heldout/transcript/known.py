@@ -14,6 +14,7 @@ from heldout.tree import read_listing
 MOST = 20_000  # files kept
 FILES = 200  # files that one text means, and that one command prints
 LONGEST_PATH = 4_096  # characters; Linux opens none that is longer
+SPELT = 8 << 20  # characters of texts that mean themselves
 STEPS = 1 << 30  # that the globs of a session may take, some seconds
 _TAKING = 1_000  # steps that it costs to take apart one character of a pattern
 _KEPT = 1_024  # patterns whose files are kept
@@ -29,7 +30,8 @@ class Known:
 
     A text means FILES files at most. Globs are a model's own text, so their work is bounded: trying one on a path takes
     at most as many steps as its length times the path's, from its first sign on, and once a session's globs may have
-    taken STEPS, further ones match none. That is after two hundred different `**/*.log` over 20,000 files.
+    taken STEPS, further ones match none. That is after two hundred different `**/*.log` over 20,000 files. Nor do
+    texts mean themselves once those that do have SPELT characters: a short command can spell very many long ones.
     """
 
     def __init__(self, paths: Iterable[str] = ()) -> None:
@@ -40,6 +42,8 @@ class Known:
             self._named.setdefault(path.rsplit("/", 1)[-1], []).append(path)
         self._steps = STEPS
         self._matched: dict[str, list[str]] = {}
+        self._spelt: dict[str, list[str]] = {}
+        self._room = SPELT
 
     def files(self, text: str) -> list[str]:
         """The files that an absolute path or glob means; those below it where it is a folder."""
@@ -49,7 +53,7 @@ class Known:
         start, end = _beginning(self._sorted, f"{path}/")
         if start < end:
             return self._sorted[start : min(end, start + FILES)]
-        return (self._matching(path) or [path]) if _GLOB.search(path) else [path]
+        return (_GLOB.search(path) and self._matching(path)) or self._itself(path)
 
     def is_folder(self, path: str) -> bool:
         start, end = _beginning(self._sorted, f"{normpath(path)}/")
@@ -63,6 +67,13 @@ class Known:
         if not re.search(r"\w\.\w|[*]\w*[.-]", text) or text.startswith(("/", ".")):
             return self._matching(path) if _GLOB.search(text) else []
         return self._matching(path) or self._matching(f"/**/{text}")
+
+    def _itself(self, path: str) -> list[str]:
+        found = self._spelt.get(path, [])
+        if not found and len(path) <= self._room:
+            self._room -= len(path)
+            found = self._spelt[path] = [path]
+        return found
 
     def _matching(self, pattern: str) -> list[str]:
         found = self._matched.get(pattern)
@@ -159,6 +170,8 @@ def rooted(paths: list[str], cwd: str) -> list[str]:
 
     The last part of `cwd` that is one of the sandbox's folders tells where it lies.
     """
+    if len(cwd) > LONGEST_PATH:
+        return []
     tops, parts = {path.split("/")[0] for path in paths}, cwd.split("/")
     at = max((place for place, part in enumerate(parts) if part in tops), default=0)
     return [f"{'/'.join(parts[:at])}/{path}" for path in paths] if at else []
