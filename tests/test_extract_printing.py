@@ -42,6 +42,9 @@ def files(command: str) -> list[str]:
         ("node -e \"console.log(require('fs').readFileSync('logs/pool-03.log', 'utf8'))\"", [P3]),
         ("grep -rh worker logs", POOL + QUEUE),
         ("cat logs/gone-*.log", ["logs/gone-*.log"]),
+        ("cat <<<x docs/a.md\ncat docs/b.md\n", ["docs/a.md", "docs/b.md"]),
+        ("cat <<x docs/a.md", ["docs/a.md"]),
+        ("cat docs/a.md \\", ["docs/a.md"]),
         # nothing of a file
         ("cat logs/queue-04.log | wc -l", []),
         ("cat logs/*.log | md5sum; wc -c logs/*.log", []),
@@ -85,10 +88,38 @@ def charged(command: str, size: int, rows: int = 0, lines: dict[str, int] | None
         (f"tail -n +2 {Q4}", 9_000, 0, {Q4: 9_000}),
         (f"grep -m 3 x {Q4}; npm test", 10_000, 100, {Q4: 300}),
         (f"head {P4} {Q4}", 2_000, 20, {P4: 1_000, Q4: 1_000}),
+        (f"sed -n 9,3p {Q4}; npm test", 5_000, 100, {Q4: 50}),
+        (f"head -n 0{'0' * 30}5 {Q4}; npm test", 9_000, 90, {Q4: 500}),
     ],
 )
 def test_a_result_is_charged_to_the_files_in_it(command: str, size: int, rows: int, expected: dict[str, int]) -> None:
     assert charged(command, size, rows) == expected
+
+
+@pytest.mark.parametrize("digits", [18, 30, 400, 3_900])
+@pytest.mark.parametrize(
+    "command",
+    [
+        "head -n {}",
+        "head -{}",
+        "head -c {}",
+        "head -c {}M",
+        "head --lines={}",
+        "head --bytes={}k",
+        "tail -n {}",
+        "tail -n +{}",
+        "tail -n -{}",
+        "sed -n 1,{}p",
+        "sed -n {},{}p",
+        "sed -n '{}p;1,{}p'",
+        "grep -m {} x",
+        "grep --max-count={} x",
+    ],
+)
+def test_a_number_may_have_any_length(command: str, digits: int) -> None:
+    number = "9" * (digits // command.count("{}"))
+    one_line = command == "sed -n {},{}p"
+    assert charged(f"{command.replace('{}', number)} {Q4}", 9_000) == {Q4: 50 if one_line else 9_000}
 
 
 def test_lines_that_name_their_file_are_charged_to_it_and_the_rest_is_shared() -> None:

@@ -6,17 +6,21 @@ and a program that prints nothing of its input, such as `wc`. Grammar: POSIX.1-2
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise, product
 from posixpath import join, normpath
 from typing import NamedTuple
 
-from heldout.transcript.known import Known
+from heldout.transcript.known import FILES, LONGEST_PATH, Known
 
-LONGEST = 4_000  # characters of a command that are looked at
-FILES = 200  # printed files of one command
+COUNT = 1 << 53  # the largest number that a command is believed: a float holds it, and no file has as many lines
+LONGEST = 4_000  # characters of a command, and of a word that it expands to, that are looked at
+TEXTS = 64 << 10  # characters of what one word expands to
 _DEPTH = 3  # shells within shells
+
+# Every pattern here runs over a model's own text. Each takes time linear in it: what repeats is possessive where
+# something follows that can fail, and begins where nothing of its kind lies before it.
 
 # Programs that print the content of the files they name: whether their first plain argument is a script or a pattern,
 # and which of their options take the next argument.
@@ -72,14 +76,17 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _QUOTED = re.compile(r"'([^']*)'|\"((?:\\.|[^\"\\])*)\"|\\(.)", re.DOTALL)
-_HERE = re.compile(r"<<-?[ \t]*(['\"]?)(\w+)\1([^\n]*)\n(.*?)(?:^[ \t]*\2[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_HERE = re.compile(
+    r"(?<!<)<<-?+[ \t]*+(['\"]?)(\w++)\1([^\n]*+)\n(.*?)(?:^[ \t]*+\2[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE
+)
 _ASSIGNED = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
+_BRACES = re.compile(r"\{([^{},]*+,[^{}]*+)\}")
 _OPENING, _CLOSING = ("do", "{", "then", "else"), ("done", "}", "fi")
 _KEYWORDS = (*_OPENING, "if", "while", "until", "!", "time", "elif")
 _LITERAL = re.compile(r"(['\"])([^'\"\s]{1,200})\1(?!\s*,\s*(?:mode\s*=\s*)?['\"][wax])")
-_SED_LINES = re.compile(r"(\d+)(?:,(\d+))?p")
+_SED_LINES = re.compile(r"(?<!\d)(\d++)(?:,(\d++))?p")
+_SILENT_GREP = re.compile(r"-(?:(?![clLq])[A-Za-z])*+[clLq][A-Za-z]*+|--count|--quiet|--files-with\w*-matches")
 
 
 class Limit(NamedTuple):
@@ -124,7 +131,7 @@ def printed(command: str, cwd: str, known: Known) -> tuple[list[Printed], str]:
         return [], cwd  # most commands print no file, and taking one apart costs as much as reading its line
     reading = _Reading(cwd, known)
     reading.read(command[:LONGEST])
-    return reading.found[:FILES], reading.here
+    return reading.found, reading.here
 
 
 class _Reading:
@@ -138,6 +145,7 @@ class _Reading:
         self._named: list[str] = []  # files that the stage before named for xargs
 
     def read(self, command: str) -> None:
+        command += "\n"  # without which each of many `<<` would look for the end of its line
         texts = [match[4] for match in _HERE.finditer(command)]
         stage, waiting = _Stage(), ""
         for token in _TOKEN.finditer(_HERE.sub(r"<<\2\3\n", command) + ";"):
@@ -180,17 +188,20 @@ class _Reading:
     def _run(self, stage: _Stage) -> None:
         words = stage.words
         if words[:1] == ["for"] and words[2:3] == ["in"]:
-            self.variables[words[1]] = [path for word in words[3:] for path in self._expanded(word)][:FILES]
+            self.variables[words[1]] = _first(text for word in words[3:] for text in self._expanded(word))
             return
-        while words and words[0] in _KEYWORDS:
-            if words[0] in _OPENING:
+        at = 0
+        while at < len(words) and words[at] in _KEYWORDS:
+            if words[at] in _OPENING:
                 self._open.append((len(self.found), None))
-            words = words[1:]
-        while words and (assigned := _ASSIGNED.fullmatch(words[0])):
+            at += 1
+        while at < len(words) and (assigned := _ASSIGNED.fullmatch(words[at])):
             self.variables[assigned[1]] = self._expanded(assigned[2])
-            words = words[1:]
+            at += 1
+        words = words[at:]
         if words[:1] == ["cd"] and len(words) > 1:
-            self.here = normpath(join(self.here, self._expanded(words[1])[0]))
+            folder = normpath(join(self.here, self._expanded(words[1])[0]))
+            self.here = folder if len(folder) <= LONGEST_PATH else self.here  # there is none to change to
         elif words:
             stage.words = words
             self._filter(stage)
@@ -210,7 +221,7 @@ class _Reading:
         """Note what one stage prints of files by itself."""
         words = stage.words
         program, named = _unquoted(words[0]).rsplit("/", 1)[-1], self._named
-        self._named = list(self._listed(program, words)) if program in _LISTERS else []
+        self._named = _first(self._listed(program, words)) if program in _LISTERS else []
         if program == "find" and "-exec" in words:
             words, named, program = words[words.index("-exec") + 1 :], self._named, ""
         elif program == "xargs":
@@ -227,10 +238,14 @@ class _Reading:
         if _INTERPRETER.fullmatch(program):
             paths = self._in_code(plain, stage.text)
         else:
-            paths = [path for word in _arguments(words) for path in self._paths(word)]
-            paths += [path for word in stage.inputs for path in self._paths(word)]
+            texts = [*_arguments(words), *stage.inputs]
+            paths = _first(path for word in texts for path in self._paths(word))
             paths += named if plain[0] in _PRINTERS else []
-        self.found += [Printed(path, limit, path in self._searched) for path in paths][:FILES]
+        self._add(Printed(path, limit, path in self._searched) for path in paths)
+
+    def _add(self, printed: Iterable[Printed]) -> None:
+        """Note no more than are kept: what a later stage takes away again is always the last of them."""
+        self.found += islice(printed, FILES - len(self.found))
 
     def _nested(self, words: list[str], text: str) -> None:
         code = next((after for word, after in pairwise(words) if re.fullmatch(r"-[a-z]*c", word)), text)
@@ -238,43 +253,43 @@ class _Reading:
             inner = _Reading(self.here, self.known, self.depth + 1)
             inner.variables = dict(self.variables)
             inner.read(code)
-            self.found += inner.found
+            self._add(inner.found)
 
     def _listed(self, program: str, words: list[str]) -> Iterator[str]:
         """The files that `ls` or `find` prints the names of."""
-        plain = [word for word in words[1:] if not word.startswith("-")]
+        plain: Iterable[str] = (word for word in words[1:] if not word.startswith("-"))
         if program == "find":
             names = [_unquoted(after) for word, after in pairwise(words) if word in ("-name", "-path", "-iname")]
             folders = words[1 : next((at for at, word in enumerate(words) if at and word.startswith("-")), len(words))]
-            plain = [f"{folder.rstrip('/')}/**/{name}" for folder in folders or ["."] for name in names or ["*"]]
+            pairs = product(folders or ["."], names or ["*"])
+            plain = (f"{folder.rstrip('/')}/**/{name}" for folder, name in pairs)
         for word in plain:
             yield from self._paths(word)
 
-    def _paths(self, word: str) -> list[str]:
-        found: list[str] = []
+    def _paths(self, word: str) -> Iterator[str]:
         for path in (join(self.here, text) for text in self._expanded(word)):
             files = self.known.files(path)
             if self.known.is_folder(path):
                 self._searched.update(files)
-            found += files
-        return found[:FILES]
+            yield from files
 
     def _expanded(self, word: str) -> list[str]:
         """A word without quotes, its braces and the variables that are known expanded."""
         texts = [_unquoted(word)]
         for _ in range(3):
-            texts = [_braced(text) for text in texts]
-            texts = [piece for pieces in texts for piece in pieces][:FILES]
+            texts = _first(piece for text in texts for piece in _braced(text))
         for _ in range(3):
-            texts = [piece for text in texts for piece in self._substituted(text)][:FILES]
+            texts = _first(piece for text in texts for piece in self._substituted(text))
         return texts
 
-    def _substituted(self, text: str) -> list[str]:
+    def _substituted(self, text: str) -> Iterator[str]:
         found = _VARIABLE.search(text)
         values = self.variables.get(found[1] or found[2]) if found else None
         if not found or not values:
-            return [text]
-        return [text[: found.start()] + value + text[found.end() :] for value in values]
+            yield text
+            return
+        for value in values:
+            yield f"{text[: found.start()]}{value}{text[found.end() :]}"[:LONGEST]  # it would grow with every variable
 
     def _in_code(self, words: list[str], text: str) -> list[str]:
         """Known files whose names, or the ends of their names, stand in the code that an interpreter is given."""
@@ -283,7 +298,19 @@ class _Reading:
         if words[1:3] == ["-m", "json.tool"]:
             named += words[3:]
         texts = [re.sub(r"\$?\{[^{}]*\}", "*", name) for name in named]
-        return list(dict.fromkeys(path for item in texts for path in self.known.ending(self.here, item)))
+        return _first(dict.fromkeys(path for item in texts for path in self.known.ending(self.here, item)))
+
+
+def _first(texts: Iterable[str]) -> list[str]:
+    """As many as one command prints, the first in any case; the rest is not even made."""
+    found: list[str] = []
+    room = TEXTS
+    for text in islice(texts, FILES):
+        room -= len(text)
+        if found and room < 0:
+            break
+        found.append(text)
+    return found
 
 
 def _unquoted(word: str) -> str:
@@ -292,11 +319,13 @@ def _unquoted(word: str) -> str:
     return _QUOTED.sub(lambda match: match[1] or re.sub(r"\\(.)", r"\1", match[2] or "") or match[3] or "", word)
 
 
-def _braced(text: str) -> list[str]:
+def _braced(text: str) -> Iterator[str]:
     found = _BRACES.search(text)
     if not found:
-        return [text]
-    return [text[: found.start()] + part + text[found.end() :] for part in found[1].split(",")]
+        yield text
+        return
+    for part in found[1].split(","):
+        yield text[: found.start()] + part + text[found.end() :]
 
 
 def _arguments(words: list[str]) -> list[str]:
@@ -333,20 +362,29 @@ def limit_of(words: list[str]) -> Limit | None:
     if program in ("head", "tail"):
         return _of_head(rest)
     if program.endswith("grep") or program == "rg":
-        if any(
-            re.fullmatch(r"-[A-Za-z]*[clLq][A-Za-z]*|--count|--quiet|--files-with\w*-matches", word) for word in rest
-        ):
+        if any(_SILENT_GREP.fullmatch(word) for word in rest):
             return None
         most = re.search(r"(?:^| )(?:-[A-Za-z]*m|--max-count)[ =]?(\d+)", " ".join(rest))
-        return Limit(int(most[1])) if most else Limit()
+        return Limit(_number(most[1])) if most else Limit()
     if program == "sed":
         if any(re.fullmatch(r"-[nEr]*i.*|--in-place.*", word) for word in rest):
             return None
         ranges = [match for word in rest for match in _SED_LINES.finditer(word)] if "-n" in rest else []
         whole = any(re.fullmatch(r"[\d,p;${}q\s]+", word) and "$p" not in word and ",$" not in word for word in rest)
         if ranges and whole:
-            return Limit(sum(int(match[2] or match[1]) - int(match[1]) + 1 for match in ranges))
+            return Limit(sum(_lines(_number(match[1]), _number(match[2] or match[1])) for match in ranges))
     return Limit()
+
+
+def _number(digits: str) -> int:
+    """A number in a command, which may be of any length and is multiplied with what was measured."""
+    digits = digits.lstrip("0")
+    return min(int(digits or "0"), COUNT) if len(digits) < 20 else COUNT
+
+
+def _lines(first: int, last: int) -> int:
+    """How many lines `sed` prints of a range: the first alone where the last lies before it."""
+    return max(last - first, 0) + 1
 
 
 def _of_head(words: list[str]) -> Limit:
@@ -357,5 +395,5 @@ def _of_head(words: list[str]) -> Limit:
         return Limit(10)
     if found[3]:
         return Limit()
-    amount = int(found[4]) * {"": 1, "k": 1_024, "K": 1_024, "M": 1 << 20}[found[5]]
+    amount = _number(found[4]) * {"": 1, "k": 1_024, "K": 1_024, "M": 1 << 20}[found[5]]
     return Limit(bytes=amount) if "c" in (found[1] or "") or found[2] == "bytes" else Limit(amount)

@@ -11,7 +11,7 @@ from posixpath import join, normpath
 from typing import Any
 
 from heldout.transcript.bounds import PATHS
-from heldout.transcript.known import Known, rooted
+from heldout.transcript.known import LONGEST_PATH, Known, rooted
 from heldout.transcript.printing import Printed, printed
 
 _PREFIX = re.compile(r"([^\s:*?\"']{1,300}):")
@@ -39,6 +39,7 @@ def charges(actions: list[dict[str, Any]], cwd: str, start: Iterable[str] = (), 
     `start`: the files of the sandbox at its start, relative to it; without them a glob means the files that the session
     names otherwise, or else itself. The main loop's folder carries over from one command to the next, below `cwd`.
     """
+    cwd = cwd if len(cwd) <= LONGEST_PATH else "/"  # every path begins with it, and none can be so long
     at_start = rooted(list(start), cwd)
     known = Known([*at_start, *_spelt(actions, cwd, lines=not at_start)])
     here = cwd
