@@ -390,3 +390,24 @@ def test_trap19_what_a_copy_of_a_session_repeats_counts_once(case: str, left_out
             assert facts[name] == expected[name] or name == "slash_commands"
         spelt = [[command["spelt"] for command in found["slash_commands"]] for found in (facts, expected)]
         assert spelt[0] == spelt[1]
+
+
+@pytest.mark.parametrize("closed", ["agent-a1.jsonl", f"{SESSION}.jsonl", "transcript.jsonl"])
+def test_a_file_that_cannot_be_opened_does_not_spoil_the_others(
+    closed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may open everything, so the system's refusal is made here."""
+    main().write(tmp_path / "session" / f"{SESSION}.jsonl")
+    agent("a1").write(tmp_path / "session" / SESSION / "subagents" / "agent-a1.jsonl")
+    shutil.copy(stream("02-tools"), tmp_path / "transcript.jsonl")
+    opened = Path.open
+
+    def refuse(path: Path, *words: Any, **named: Any) -> Any:
+        if path.name == closed:
+            raise PermissionError(13, "Permission denied", str(path))
+        return opened(path, *words, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    facts = extract(tmp_path)
+    assert closed not in " ".join(facts["source"]["files"])
+    assert any("permission denied" in note for note in facts["source"]["notes"])

@@ -154,8 +154,16 @@ def _name(path: Path, base: Path) -> str:
     return utf8(path.relative_to(base).as_posix() if path.is_relative_to(base) else path.name)
 
 
+def _opened(path: Path) -> BinaryIO:
+    """A file of several: one that cannot be opened is a Fault of its own, and the others are read."""
+    try:
+        return path.open("rb", buffering=_BUFFER)
+    except OSError as error:
+        raise _of_system(error, path) from None
+
+
 def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
-    with path.open("rb", buffering=_BUFFER) as stream:
+    with _opened(path) as stream:
         format, pieces = formats.sniff(lines.of_stream(stream))
         if format != formats.NATIVE:
             raise Fault("unreadable-transcript", f"{name} is {format}, not a native transcript")
@@ -164,7 +172,7 @@ def _read_native(found: Collector, path: Path, agent: int, name: str) -> None:
 
 
 def _read_stream(found: Collector, path: Path, name: str, beside: bool) -> None:
-    with path.open("rb", buffering=_BUFFER) as stream:
+    with _opened(path) as stream:
         format, pieces = formats.sniff(lines.of_stream(stream))
         if format != formats.STREAM:
             raise Fault("unreadable-transcript", f"{name} is {format}, not stream-json")
