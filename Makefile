@@ -45,6 +45,8 @@ ifneq (,$(findstring t,$(short)))
 $(error make -t would make empty cells)
 endif
 
+quiet    :=# for 'make test', which prints differences alone; an environment's variable of this name means nothing
+
 # The user's values without the blanks that the comments above leave behind them.
 run      := $(strip $(RUN))
 folder   := results/$(run)
@@ -165,11 +167,11 @@ mutate: .venv/tested ## mutate every check and prove that the self-test notices 
 	@.venv/bin/python tests/mutate.py
 
 self-test: .venv/ready ## prove every check in both directions, without a model
-	@bin/self-test $(QUIET)
+	@bin/self-test $(quiet)
 
 # The type checker has one core and half a minute; the self-test takes the rest.
 test: .venv/tested ## lint, unit and program tests, self-test
-	@$(MAKE) --jobs=2 --output-sync lint self-test QUIET=--quiet
+	@$(MAKE) --jobs=2 --output-sync lint self-test quiet=--quiet
 	@.venv/bin/pytest --quiet --numprocesses=$(strip $(JOBS)) --dist=worksteal --ignore=tests/e2e tests
 
 lint: .venv/tested ## ruff, pyright, shellcheck, import layers, scenarios

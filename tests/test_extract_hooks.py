@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 from extracting import DATA, Session, call, dump, native, said, stream
-from heldout.transcript import mend
-from heldout.transcript import native as native_module
+from heldout.transcript import collect, mend
 from heldout.transcript.reader import extract, extract_stream
 
 CONTEXT = "ADR tools are in bin/"
@@ -391,7 +390,7 @@ def test_the_stream_gives_the_session_and_the_native_file_the_rest() -> None:
 
 
 def test_a_huge_context_is_known_by_its_length_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (mend, native_module):
+    for module in (mend, collect):
         monkeypatch.setattr(module, "HUGE", 3_000)
     monkeypatch.setattr(mend, "HUGE_STRING", 1_000)
     session = Session()

@@ -105,3 +105,20 @@ def test_of_two_results_on_a_line_the_one_that_only_the_stream_has_counts(tmp_pa
     facts = cell(tmp_path, native, [INIT, says("m1"), event, RESULT])
     assert [action["ok"] for action in facts["actions"]] == [True, True]
     assert facts["bytes_read"]["main"] == 10
+
+
+@pytest.mark.parametrize(
+    ("event", "counted"),
+    [
+        ({"subtype": "hook_response", "hook_event": "Stop", "hook_name": "x", "outcome": "success"}, "hooks"),
+        ({"subtype": "api_retry"}, "api_errors"),
+        ({"subtype": "compact_boundary"}, "compactions"),
+    ],
+)
+def test_an_event_counts_once_however_often_it_is_written(event: Line, counted: str) -> None:
+    def counts(*events: Line) -> int:
+        facts = facts_of([INIT, *({"type": "system", "session_id": SESSION, **item} for item in events), RESULT])
+        return len(facts["hooks"]) if counted == "hooks" else facts["counts"][counted]
+
+    once, other = {**event, "uuid": "u1"}, {**event, "uuid": "u2"}
+    assert (counts(once), counts(once, once), counts(once, other)) == (1, 1, 2)

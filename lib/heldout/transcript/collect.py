@@ -1,17 +1,20 @@
 """The one place where messages of either format meet the collectors: tokens, actions, spawns, hooks, texts, the end."""
 
 import re
+from collections.abc import Callable
 from typing import Any
+
+import orjson
 
 from heldout.transcript import reads, results
 from heldout.transcript.actions import READING, Actions, Call
 from heldout.transcript.agents import MAIN, Agents
 from heldout.transcript.answers import Answers
-from heldout.transcript.bounds import ACTIONS, ARGUMENTS, COMMANDS
+from heldout.transcript.bounds import ACTIONS, ARGUMENTS, COMMANDS, HUGE
 from heldout.transcript.ending import Ending
 from heldout.transcript.hooks import Hooks
 from heldout.transcript.lines import Tally
-from heldout.transcript.mend import Record
+from heldout.transcript.mend import Record, shorten
 from heldout.transcript.messages import Block, Message
 from heldout.transcript.session import Session
 from heldout.transcript.spawns import Spawns
@@ -49,6 +52,17 @@ class Collector:
         self._denied: set[str] = set()
         self._told: set[int] = set()
         self._bare: list[tuple[int, dict[str, Any]]] = []
+
+    def whole(self, line: bytes, number: int, take: Callable[[Any, int, bytes], None]) -> None:
+        """Parse all of a line, for `take`; raises JSONDecodeError where it is not one JSON value."""
+        self.lengths.clear()
+        if len(line) > HUGE:
+            line = shorten(line, self.lengths)
+            if len(line) > HUGE:  # no long strings, but more values than memory should hold
+                self.tally.oversized += 1
+                return
+        take(orjson.loads(line), number, line)
+        self.lengths.clear()
 
     def assistant(self, message: Message, key: str | int, agent: int, line: int, room: int, skill: str | None) -> bool:
         """One line of a message. `room`: bytes of the line; `skill`: its attributionSkill. True where it is new."""

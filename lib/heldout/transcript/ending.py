@@ -17,7 +17,6 @@ class Ending:
     def __init__(self) -> None:
         self.result: Record | None = None
         self.results = 0
-        self._seen: set[int] = set()  # uuids of results
         self.turns: int | None = None
         self.duration_ms: int | None = None
         self.cost: float | None = None
@@ -51,10 +50,6 @@ class Ending:
         self.marked = self.max_turns = True
 
     def see_result(self, record: Record) -> None:
-        uuid = record.get("uuid")
-        if record == self.result or (type(uuid) is str and hash(uuid) in self._seen):
-            return  # a doubled line; the results of two turns have uuids of their own
-        self._seen.add(hash(uuid) if type(uuid) is str else 0)
         self.result = record
         self.results += 1
         self.open_after_result = False
@@ -130,4 +125,4 @@ class Ending:
 
 
 def _plus(before: int | None, value: Any) -> int | None:
-    return before if type(value) is not int else whole(value) + (before or 0)
+    return before if type(value) is not int or value != whole(value) else value + (before or 0)

@@ -72,7 +72,7 @@ class Message(msgspec.Struct, gc=False):
 
 
 class Kind(msgspec.Struct, gc=False):
-    """What an attachment or a progress line is about."""
+    """What a line, an attachment or a piece of progress is about."""
 
     type: str = ""
 
@@ -170,8 +170,6 @@ def _content(content: Any) -> str | list[Block] | None:
 
 
 def _block(item: Any) -> Block | None:
-    if type(item) is str:
-        return Block(type="text", text=item)
     if type(item) is str:
         return Block(type="text", text=item)
     if type(item) is not dict:

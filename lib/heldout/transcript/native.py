@@ -3,13 +3,11 @@
 from itertools import islice
 from typing import Any
 
-import orjson
-
 from heldout.transcript import messages
 from heldout.transcript.agents import MAIN
-from heldout.transcript.bounds import HUGE, PARENTS
+from heldout.transcript.bounds import PARENTS
 from heldout.transcript.collect import SYNTHETIC, TYPED, Collector
-from heldout.transcript.mend import Record, shorten
+from heldout.transcript.mend import Record
 from heldout.transcript.messages import Line, Message
 from heldout.transcript.quiet import LINES, quiet
 
@@ -48,14 +46,7 @@ class Native:
             usual = messages.usual(line)
             if usual is not None and self._usual(usual, number, len(line)):
                 return
-        if len(line) > HUGE:
-            line = shorten(line, self.to.lengths)
-            if len(line) > HUGE:  # no long strings, but more values than memory should hold
-                self.to.tally.oversized += 1
-                return
-        self.take(orjson.loads(line), number, line)
-        if self.to.lengths:
-            self.to.lengths.clear()
+        self.to.whole(line, number, self.take)
 
     def _usual(self, line: Line, number: int, size: int) -> bool:
         """Read a usual line; false, and nothing is done, where all of it must be parsed."""

@@ -7,16 +7,14 @@ lack: a client killed in a message has printed the finished blocks and not yet w
 
 from typing import Any
 
-import orjson
-
 from heldout.transcript import messages
 from heldout.transcript.agents import MAIN
-from heldout.transcript.bounds import HUGE
 from heldout.transcript.collect import SYNTHETIC, Collector
-from heldout.transcript.mend import Record, shorten
+from heldout.transcript.mend import Record
 from heldout.transcript.messages import Block, Event
 
 _OFTEN_EMPTY = (b'{"type":"stream_event"', b'{"type":"system"')
+_COUNTED = ("hook_response", "api_retry", "compact_boundary")
 _EMPTY = frozenset(("thinking_tokens", "status"))  # subtypes
 
 
@@ -42,14 +40,7 @@ class Stream:
             event = messages.event(line)
             if event is not None and self._tells_nothing(event):
                 return
-        if len(line) > HUGE:
-            line = shorten(line, self.to.lengths)
-            if len(line) > HUGE:
-                self.to.tally.oversized += 1
-                return
-        self.take(orjson.loads(line), number, line)
-        if self.to.lengths:
-            self.to.lengths.clear()
+        self.to.whole(line, number, self.take)
 
     def _tells_nothing(self, event: Event) -> bool:
         """Whether an event is empty, or a message or a result that the native files hold as well."""
@@ -140,6 +131,8 @@ class Stream:
 
     def _system(self, record: Record, number: int, line: bytes) -> None:
         kind = record.get("subtype")
+        if kind in _COUNTED and self.to.again(record):
+            return
         if kind == "init":
             self.to.session.see_init(record)
             if self.to.ending.results:
@@ -170,6 +163,8 @@ class Stream:
                 spawn.background = record["is_backgrounded"]
 
     def _result(self, record: Record, number: int, line: bytes) -> None:
+        if self.to.again(record) or record == self.to.ending.result:
+            return  # a doubled line: the results of two turns have uuids of their own
         self.to.ending.see_result(record)
         denials = record.get("permission_denials")
         for denial in denials if type(denials) is list else ():
