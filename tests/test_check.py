@@ -331,3 +331,17 @@ def test_a_model_that_would_break_the_table_is_refused(cell: Path, model: str) -
     done = bin("check", "P1", cell, "--tsv", model)
     assert (done.returncode, done.stdout) == (2, "")
     assert "cannot be a path" in done.stderr
+
+
+@pytest.mark.parametrize("lost", ["oversized", "actions_omitted"])
+def test_a_session_of_which_a_part_was_not_read_is_no_verdict(lost: str, tmp_path: Path) -> None:
+    """What was passed over may be the very call that an axis says there was none of."""
+    assert bin("run", "E2N", "never", tmp_path).returncode == 0
+    cell = next(tmp_path.rglob("cell.json")).parent
+    facts = json.loads((cell / "facts.json").read_text())
+    assert bin("check", "E2N", cell).returncode == 0
+    facts["source"][lost] = 1
+    (cell / "facts.json").write_text(json.dumps(facts))
+    done = bin("check", "E2N", cell, "--tsv", "never")
+    assert done.returncode == 2
+    assert "\tERROR\t" in done.stdout and "unreadable-transcript" in done.stdout

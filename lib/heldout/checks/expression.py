@@ -153,12 +153,17 @@ def evaluate(expression: Any, context: Context, *, ask: bool = True) -> Finding:
     return _call(word, arguments, context)
 
 
+_SAID = {"facts", "message"}
+
+
 def _asks(expression: Any) -> bool:
     return any("judge" in word.needs for word, _ in words_of(expression))
 
 
 def _call(word: Word, arguments: dict[str, Any], context: Context) -> Finding:
     try:
+        if not _SAID.isdisjoint(word.needs):
+            context.refuse_lost()
         found = word.function(context, **arguments)
         return replace(found, failed=(word.name,)) if found.outcome == FAIL else found
     except Fault as fault:

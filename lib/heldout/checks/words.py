@@ -72,6 +72,13 @@ class Context:
     def facts(self) -> Mapping[str, Any]:
         return _given(self.facts_or_fault, "no-transcript", "no transcript belongs to the target")
 
+    def refuse_lost(self) -> None:
+        """Raise Fault where the facts leave out a part of the session: what is not there cannot be told from it."""
+        source = self.facts.get("source", {})
+        for name, what in (("oversized", "lines too long to be read"), ("actions_omitted", "calls more than are kept")):
+            if source.get(name):
+                raise Fault("unreadable-transcript", f"the transcript has {source[name]} {what}")
+
     @property
     def trace(self) -> Any:
         return _given(self.trace_or_fault, "no-transcript", "no trace belongs to the target")
