@@ -73,8 +73,11 @@ class Context:
         return _given(self.facts_or_fault, "no-transcript", "no transcript belongs to the target")
 
     def refuse_lost(self) -> None:
-        """Raise Fault where the facts leave out a part of the session: what is not there cannot be told from it."""
-        source = self.facts.get("source", {})
+        """Raise Fault where the facts leave out a part of the session: what is not there cannot be told from it.
+
+        Where there are no facts at all, the word that reads them says so.
+        """
+        source = self.facts_or_fault.get("source", {}) if isinstance(self.facts_or_fault, Mapping) else {}
         for name, what in (("oversized", "lines too long to be read"), ("actions_omitted", "calls more than are kept")):
             if source.get(name):
                 raise Fault("unreadable-transcript", f"the transcript has {source[name]} {what}")
