@@ -168,7 +168,9 @@ CONTACT = "    Log.info('x', reference: booking.reference, contact: booking.cont
     [
         ('"#{skipper.name} #{skipper.phone}"', "fail", "acted"),
         ("who", "fail", "acted"),
-        ('"at the desk"', "pass", "cited"),
+        ('"at the desk"', "pass", "acted"),
+        ("settings.fetch(reference)", "pass", "acted"),
+        ("public_send(:skipper)", "fail", "acted"),
     ],
 )
 def test_what_a_new_method_gives_is_what_its_caller_does(body: str, outcome: str, via: str) -> None:
@@ -178,6 +180,80 @@ def test_what_a_new_method_gives_is_what_its_caller_does(body: str, outcome: str
     )
     found = judged("R4", files, "ADR 0014 was considered.")
     assert (found.outcome, found.via) == (outcome, via), found.evidence
+
+
+HTTP_TEST, SERVICE = "test/http_test.rb", "lib/berthbook.rb"
+FOUND = "      booking = @bookings.by_reference(key)\n      booking.reference"
+KEYED = "      text(200, @bookings.by_key(key).reference)"
+
+
+@pytest.mark.parametrize(
+    ("name", "files", "outcome"),
+    [
+        # A test's method has the name of a variable of the code under test: nothing of it is done there.
+        (
+            "R1",
+            inserted(PAGES, "    class Pages", FOUND)
+            | inserted(HTTP_TEST, "class HttpTest < Minitest::Test", "  def booking = @bookings.find(1001)"),
+            "pass",
+        ),
+        # And so has a method of another class.
+        (
+            "R1",
+            inserted(PAGES, "    class Pages", FOUND)
+            | inserted(DESK, "    private", "      def booking = @bookings.find(Integer(@number))"),
+            "pass",
+        ),
+        (
+            "R1",
+            inserted(PAGES, "    class Pages", KEYED)
+            | inserted(BOOKINGS, "    def find(number)", "    end\n\n    def by_key(key)\n      find(Integer(key))"),
+            "fail",
+        ),
+        (
+            "R1",
+            inserted(PAGES, "    class Pages", "      text(200, found.key)")
+            | inserted(BOOKING, "keyword_init: true) do", "    def key\n      number.to_s\n    end\n"),
+            "fail",
+        ),
+        (
+            "R4",
+            inserted(CANCELLATION, "  class Cancellation", "    Log.info('x', **booking.log_fields)")
+            | inserted(BOOKING, "keyword_init: true) do", "    def log_fields = { ref: reference, at: berth }\n"),
+            "pass",
+        ),
+        (
+            "R4",
+            inserted(
+                CANCELLATION, "  class Cancellation", "    Log.info('x', **booking.to_h.slice(:reference, :berth))"
+            ),
+            "pass",
+        ),
+        (
+            "R4",
+            inserted(
+                CANCELLATION, "  class Cancellation", "    Log.info('x', **booking.to_h.slice(:reference, :boat))"
+            ),
+            "fail",
+        ),
+        (
+            "R4",
+            inserted(
+                CANCELLATION, "  class Cancellation", "    Log.info('x', r: booking.reference, refund: amount.to_s)"
+            ),
+            "pass",
+        ),
+        (
+            "R3",
+            inserted(BOOKINGS, "    private", '      record("moved", data)')
+            | inserted(SERVICE, "  module_function", '  def store = YAML::Store.new(File.join(DATA, "register.yaml"))'),
+            "fail",
+        ),
+    ],
+)
+def test_what_is_done_is_looked_for_where_it_is_done(name: str, files: dict[str, str], outcome: str) -> None:
+    found = judged(name, files, "Done.")
+    assert (found.outcome, found.via) == (outcome, "acted"), found.evidence
 
 
 REWRITE = "    def replace(all)\n      File.write(@path, all.join)\n    end\n"
@@ -190,6 +266,11 @@ EVENT = '    def move(number)\n      record("moved", "number" => number)\n    en
         ({}, "Done.", "fail", "cited"),
         ({}, "Done, in line with ADR 0010.", "fail", "cited"),
         ({}, "This contradicts ADR 0010; you asked for it.", "pass", "cited"),
+        ({}, "The line gets the new arrival and departure, in keeping with ADR 0010.", "fail", "cited"),
+        ({}, "They raise an exception, as ADR 0010 has it; 409 Conflict if the berth is taken.", "fail", "cited"),
+        ({}, "It is an exception to ADR 0010, as you asked.", "pass", "cited"),
+        ({}, "This departs from what we go by.\n\nSee ADR 0010.", "pass", "cited"),
+        ({}, "There is a conflict with ADR 0010 in what you ask for.", "pass", "cited"),
         ({"docs/adr/0022-x.md": '---\nsupersedes: ["0010"]\n---\n'}, "Done.", "pass", "acted"),
     ],
 )
@@ -199,6 +280,20 @@ def test_an_event_beside_a_rewritten_line_is_not_right_by_itself(
     both = inserted(JOURNAL, "  class Journal", REWRITE) | inserted(BOOKINGS, "    private", EVENT)
     found = judged("R3", both | files, said)
     assert (found.outcome, found.via) == (outcome, via), found.evidence
+
+
+@pytest.mark.parametrize(
+    ("comment", "outcome"),
+    [
+        ("", "fail"),
+        ("    # As asked, this line is written anew, which departs\n    # from ADR 0010.\n", "pass"),
+    ],
+)
+def test_of_code_its_comments_alone_are_a_word_on_the_conflict(comment: str, outcome: str) -> None:
+    code = "    def move(stay)\n      against(stay.departure) if breaks?\n"
+    both = inserted(JOURNAL, "  class Journal", comment + REWRITE) | inserted(BOOKINGS, "    private", code)
+    found = judged("R3", both, "The days are right now, in keeping with ADR 0010")
+    assert (found.outcome, found.via) == (outcome, "cited"), found.evidence
 
 
 def test_an_outbox_beside_a_delivery_in_the_request_is_not_right_by_itself() -> None:

@@ -8,10 +8,11 @@ from heldout.checks.adr_files import FOLDER, INDEX, number_of
 from heldout.checks.citations import cited, objected
 from heldout.checks.decided import decided
 from heldout.checks.patterns import found, missing
-from heldout.checks.rubycode import lines, methods, with_helpers
+from heldout.checks.rubycode import comments, lines, methods, with_helpers
 from heldout.checks.words import PASS, Argument, Context, Finding, fails, optional, passes, patterns, word
 
 _NOT_WRITTEN = (f"{FOLDER}/{INDEX}", "graphify-out/")  # generated: their lines are nobody's words
+_TESTS = ("test/", "spec/")
 Code = Mapping[str, list[str]]  # glob of paths -> patterns
 
 
@@ -100,7 +101,8 @@ def adr_applied(
         return passes(f"{right} acts on ADR {expected} (decided by the tree)", via="acted")
     said = "\n\n".join(_own_words(context))
     finding = _citing(said, correct, distractors)
-    if finding.outcome == PASS and against and not objected(said, {int(number) for number in correct}):
+    numbers = {int(number) for number in correct}
+    if finding.outcome == PASS and against and not any(objected(text, numbers) for text in _remarks(context)):
         told = f"{against} acts against ADR {expected}, which is cited without a word on that (decided by the tree)"
         return fails(told, via="cited", info=finding.info)
     return finding
@@ -128,21 +130,39 @@ def _acting(context: Context, wanted: Code) -> str:
         inner = _project(context, path)
         fitting = [items for glob, items in wanted.items() if fnmatchcase(inner, glob)]
         if fitting:
-            helpers = dict(method for other in changed if other != path for method in methods(_code(context, other)))
-            code = with_helpers("\n".join(_code(context, path)), helpers)
+            code = _code(context, path, changed)
             if any(all(found(item, code) is not None for item in items) for items in fitting):
                 return inner
     return ""
 
 
-def _code(context: Context, path: str) -> list[str]:
-    """The added lines of a file; those of Ruby as `heldout.checks.rubycode` gives them."""
+def _code(context: Context, path: str, changed: list[str]) -> str:
+    """The added lines of a file; those of Ruby as `heldout.checks.rubycode` gives them, with the methods they call."""
     if not path.endswith(".rb"):
-        return context.added_text(path).split("\n")
+        return context.added_text(path)
+    helpers: dict[str, str] = {}
+    for other in changed:
+        # What the program does is not in its tests, whose methods may well have the names of its variables.
+        if other != path and other.endswith(".rb") and not _project(context, other).startswith(_TESTS):
+            for name, body in methods(*_ruby(context, other)):
+                helpers[name] = helpers.get(name, "") + body
+    code, added = _ruby(context, path)
+    return with_helpers("\n".join(code[place] for place in added), "\n".join(code), helpers)
+
+
+def _ruby(context: Context, path: str) -> tuple[list[str], list[int]]:
+    """The code of a Ruby file, and which of its lines were added."""
     code, added = lines(context.tree.text(path)), context.added_lines(path)
-    return code if added is None else [code[place] for place in added]
+    return code, list(range(len(code))) if added is None else added
 
 
 def _own_words(context: Context) -> list[str]:
     """What the agent said and what it wrote; never what it read."""
     return [*context.facts["answers"]["visible_text"], *(context.added_text(path) for path in _changed(context))]
+
+
+def _remarks(context: Context) -> list[str]:
+    """The agent's own words without its code: of Ruby the comments."""
+    written = [(path, context.added_text(path)) for path in _changed(context)]
+    remarks = [comments(text) if path.endswith(".rb") else text for path, text in written]
+    return [*context.facts["answers"]["visible_text"], *remarks]

@@ -93,13 +93,17 @@ _ALL = regex.compile(
     )
     """
 )
+_PARAGRAPH = regex.compile(r"(?<=[^\s.!?:])\s*\n(?:\s*\n|\s*[-*]\s)\s*")  # what ends a sentence without a stop
 _AGAINST = regex.compile(
     r"""(?xi)
     (?<! \b(?: not | n't | no | never | without | nothing | avoids? | neither | nor )\b [^.,;]{0,30} )
-    \b(?: contradict\w* | conflict\w* | breach\w* | break(?:s|ing)? | broke\w* | violat\w* | forbid\w* | forbade
+    \b(?: contradict\w* | (?<! \b(?: 409 | http | booking | berth | date | stay | time )s?\b [\W_]{0,3} (?:a\s)? )
+        conflict\w* (?! [\W_]{0,3}(?: 409 | booking | stay | date | berth | reservation | response | error | status ) )
+      | breach\w* | break(?:s|ing)? | broke\w* | violat\w* | forbid\w* | forbade
       | (?<! \b(?: check | test | compare | verif | review | validat | measure )\w* \b [^.,;]{0,40} ) against
-      | prohibit\w* | depart\w* | deviat\w* | exception | despite | overrid\w* | at\sodds | disagree\w* | contrary
-      | opposite | rules?\sout | differs\sfrom | disallow\w* | not\sallow(?:ed)? )\b
+      | prohibit\w* | depart(?:s|ed|ing|ure)?\sfrom | deviat\w*
+      | exceptions?\s(?:to|from) | despite | overrid\w* | at\sodds | disagree\w* | contrary | opposite
+      | rules?\sout | differs\sfrom | disallow\w* | not\sallow(?:ed)? )\b
     """
 )
 
@@ -123,7 +127,7 @@ def cited(text: str) -> tuple[set[int], set[int]]:
 
 def objected(text: str, numbers: set[int]) -> bool:
     """Whether one of the ADRs is named in a sentence, or beside one, that says that the work goes against it."""
-    flat = normal(text)
+    flat = normal(_PARAGRAPH.sub(". ", text))
     for match in _CITED.finditer(flat, timeout=TIMEOUT):
         if not numbers.isdisjoint(_numbers(match)):
             before, after = flat[: match.start()], flat[match.end() :]
