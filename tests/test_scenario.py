@@ -1,10 +1,13 @@
 """Scenario files: every mistake is an error before anything runs, naming file, line and key."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from copying import copied
 from programs import bin, one_line
 
+OWN = Path("scenarios/vault-write/Q1-test.md")
 GOOD = """\
 ---
 id: Q1-test
@@ -30,13 +33,24 @@ Something is done.
 """
 
 
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One copy of the project for all tests that only add a scenario of their own to it."""
+    return copied(tmp_path_factory.mktemp("shared"))
+
+
+@pytest.fixture
+def adding(shared: Path) -> Iterator[Path]:
+    yield shared
+    (shared / OWN).unlink(missing_ok=True)
+
+
 def _refused(root: Path, text: str) -> str:
-    path = root / "scenarios" / "vault-write" / "Q1-test.md"
-    path.write_text(text)
-    done = bin("sandbox", "Q1", root / "never", root=root)
-    assert done.returncode == 2
+    (root / OWN).write_text(text)
+    done = bin("run", "Q1", "never", root / "never", root=root)
+    assert (done.returncode, done.stdout) == (2, "")
     assert not (root / "never").exists()
-    return one_line(bin("run", "Q1", "never", root / "never", root=root).stderr)
+    return one_line(done.stderr)
 
 
 BROKEN = [
@@ -116,16 +130,16 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("old", "new", "complaint"), BROKEN)
-def test_a_mistake_names_file_line_and_key(repository: Path, old: str, new: str, complaint: str) -> None:
+def test_a_mistake_names_file_line_and_key(adding: Path, old: str, new: str, complaint: str) -> None:
     assert old in GOOD
-    message = _refused(repository, GOOD.replace(old, new))
+    message = _refused(adding, GOOD.replace(old, new))
     assert message.startswith("run: ")
     assert f"Q1-test.md{complaint}" in message.replace("Q1-test.md: section", "Q1-test.mdsection")
 
 
-def test_the_good_one_is_accepted(repository: Path) -> None:
-    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(GOOD.replace("\n", "\r\n"))
-    assert bin("sandbox", "Q1", repository.parent / "made", root=repository).returncode == 0
+def test_the_good_one_is_accepted(adding: Path, tmp_path: Path) -> None:
+    (adding / OWN).write_text(GOOD.replace("\n", "\r\n"))
+    assert bin("sandbox", "Q1", tmp_path / "made", root=adding).returncode == 0
 
 
 def test_unknown_scenario_suggests_the_near_miss() -> None:
@@ -168,36 +182,34 @@ LEAKS = [
 
 
 @pytest.mark.parametrize(("task", "rule"), LEAKS)
-def test_a_leak_into_the_task_is_named_without_the_task(repository: Path, task: str, rule: str) -> None:
+def test_a_leak_into_the_task_is_named_without_the_task(adding: Path, task: str, rule: str) -> None:
     text = GOOD.replace("Do something.", task).replace("axes:", "forbid_in_task: [vault]\naxes:")
-    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(text)
-    done = bin("check", "--lint", root=repository)
+    (adding / OWN).write_text(text)
+    done = bin("check", "--lint", root=adding)
     assert done.returncode == 2
     assert rule in done.stdout
     assert task not in done.stdout
 
 
-def test_six_words_of_the_plugin_in_a_task_are_a_leak(repository: Path) -> None:
-    skill = next((repository / "fixture/plugins/os-vault/skills").rglob("SKILL.md"))
+def test_six_words_of_the_plugin_in_a_task_are_a_leak(adding: Path) -> None:
+    skill = next((adding / "fixture/plugins/os-vault/skills").rglob("SKILL.md"))
     words = " ".join(line for line in skill.read_text().split("---")[2].splitlines() if len(line.split()) > 8).split()[
         :8
     ]
-    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(GOOD.replace("Do something.", " ".join(words)))
-    done = bin("check", "--lint", root=repository)
+    (adding / OWN).write_text(GOOD.replace("Do something.", " ".join(words)))
+    done = bin("check", "--lint", root=adding)
     assert done.returncode == 2
     assert "shares 6 words in a row with plugins/os-vault/" in done.stdout
 
 
-def test_a_pair_must_fit(repository: Path) -> None:
-    (repository / "scenarios" / "vault-write" / "Q1-test.md").write_text(
-        GOOD.replace("level: 1", "level: 1\npair: N1-L1-reporting")
-    )
-    done = bin("check", "--lint", root=repository)
+def test_a_pair_must_fit(adding: Path) -> None:
+    (adding / OWN).write_text(GOOD.replace("level: 1", "level: 1\npair: N1-L1-reporting"))
+    done = bin("check", "--lint", root=adding)
     assert "pair 'N1-L1-reporting' names 'P1-L1-reporting' as its own pair" in done.stdout
 
 
-def test_a_heading_within_a_task_is_refused_without_repeating_it(repository: Path) -> None:
+def test_a_heading_within_a_task_is_refused_without_repeating_it(adding: Path) -> None:
     secret = "Please remember the secret ingredient of the Finch"
-    message = _refused(repository, GOOD.replace("Do something.", f"Do something.\n## {secret}"))
+    message = _refused(adding, GOOD.replace("Do something.", f"Do something.\n## {secret}"))
     assert "Q1-test.md:20: unknown section; known:" in message
     assert "secret" not in message
