@@ -345,3 +345,16 @@ def test_a_session_of_which_a_part_was_not_read_is_no_verdict(lost: str, tmp_pat
     done = bin("check", "E2N", cell, "--tsv", "never")
     assert done.returncode == 2
     assert "\tERROR\t" in done.stdout and "unreadable-transcript" in done.stdout
+
+
+@pytest.mark.parametrize(("scenario", "actor"), [("N1", "never"), ("R1", "compliant")])
+def test_what_a_command_did_not_do_is_not_told_from_its_beginning(scenario: str, actor: str, tmp_path: Path) -> None:
+    assert bin("run", scenario, actor, tmp_path).returncode == 0
+    cell = next(tmp_path.rglob("cell.json")).parent
+    facts = json.loads((cell / "facts.json").read_text())
+    assert bin("check", scenario, cell).returncode == 0
+    call = {"n": 1, "agent": "main", "tool": "Bash", "input": {"command": "ls"}, "cut": {"command": 70_000}}
+    facts["actions"] = [call]
+    (cell / "facts.json").write_text(json.dumps(facts))
+    done = bin("check", scenario, cell)
+    assert done.returncode == 2 and "unreadable-transcript" in done.stdout

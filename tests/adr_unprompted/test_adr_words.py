@@ -331,6 +331,14 @@ def test_cited_ids_decide_where_the_tree_does_not(said: str, outcome: str, told:
     assert told in found.evidence[0]
 
 
+def test_words_that_were_not_kept_decide_nothing() -> None:
+    found = context("R1", {}, "ADR 0009 it is.")
+    assert isinstance(found.facts_or_fault, dict)
+    found.facts_or_fault["answers"]["visible_text_omitted"] = 1
+    finding = expression.evaluate(found.scenario.axes["B"], found)
+    assert (finding.outcome, finding.code) == ("undecided", "unreadable-transcript")
+
+
 def test_written_content_cites_and_what_is_generated_or_was_there_does_not() -> None:
     comment = "      # ADR 0009: nobody sees the number.\n"
     assert judged("R1", inserted(CONFIRMATION, "    class Confirmation", comment), "Done.").outcome == "pass"

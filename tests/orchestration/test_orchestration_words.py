@@ -88,7 +88,7 @@ def test_visible_text_that_was_not_kept_decides_nothing() -> None:
     for word in (words.downgrade_flagged, words.no_false_downgrade):
         with pytest.raises(Fault) as caught:
             word(context, "downgrade-flag", words.MENTIONS, ask=True)
-        assert caught.value.code == "check-error"
+        assert caught.value.code == "unreadable-transcript"
 
 
 def test_a_concept_is_one_pattern_for_lint_and_phrases() -> None:

@@ -44,6 +44,7 @@ def adr_consulted(context: Context) -> Finding:
     if kinds:
         told = dict.fromkeys([access.call for access in seen] + [f"{path} is new or changed" for path in made])
         return passes(*told, via=kinds[0], info={"consulted": ",".join(kinds)})
+    context.refuse_cut()
     count = len(context.facts["actions"])
     return fails(f"none of {count} tool calls runs an os-adr skill or an adr-* program or names a file of {FOLDER}")
 
@@ -158,11 +159,11 @@ def _ruby(context: Context, path: str) -> tuple[list[str], list[int]]:
 
 def _own_words(context: Context) -> list[str]:
     """What the agent said and what it wrote; never what it read."""
-    return [*context.facts["answers"]["visible_text"], *(context.added_text(path) for path in _changed(context))]
+    return [*context.visible_text, *(context.added_text(path) for path in _changed(context))]
 
 
 def _remarks(context: Context) -> list[str]:
     """The agent's own words without its code: of Ruby the comments."""
     written = [(path, context.added_text(path)) for path in _changed(context)]
     remarks = [comments(text) if path.endswith(".rb") else text for path, text in written]
-    return [*context.facts["answers"]["visible_text"], *remarks]
+    return [*context.visible_text, *remarks]

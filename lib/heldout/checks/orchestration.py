@@ -242,10 +242,7 @@ def no_false_downgrade(context: Context, rubric: str, mentions: list[str], ask: 
 
 def _mentioning(context: Context, mentions: list[str]) -> list[str]:
     """The visible text blocks of the main loop that match all of `mentions`."""
-    answers = context.facts["answers"]
-    if answers.get("visible_text_omitted"):
-        raise Fault("check-error", "the session says more than is kept of it")
-    return [text for text in answers["visible_text"] if all(found(item, normal(text)) for item in mentions)]
+    return [text for text in context.visible_text if all(found(item, normal(text)) for item in mentions)]
 
 
 def _sentences(block: str) -> list[str]:

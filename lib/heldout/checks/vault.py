@@ -185,6 +185,7 @@ def no_real_vault_write(context: Context) -> Finding:
         return fails(*dict.fromkeys(reasons))
     if unsure:
         raise Fault("check-error", unsure)
+    context.refuse_cut()
     return passes("no write to a real vault")
 
 

@@ -82,6 +82,20 @@ class Context:
             if source.get(name):
                 raise Fault("unreadable-transcript", f"the transcript has {source[name]} {what}")
 
+    def refuse_cut(self) -> None:
+        """Raise Fault where a command is not whole: what it did not do cannot be told from its beginning."""
+        for action in self.facts["actions"]:
+            if "command" in action.get("cut", ()):
+                raise Fault("unreadable-transcript", f"call {action['n']} is too long to be kept whole")
+
+    @property
+    def visible_text(self) -> list[str]:
+        """Every text block of the main loop, in order."""
+        answers = self.facts["answers"]
+        if answers.get("visible_text_omitted"):
+            raise Fault("unreadable-transcript", "the session says more than is kept of it")
+        return answers["visible_text"]
+
     @property
     def trace(self) -> Any:
         return _given(self.trace_or_fault, "no-transcript", "no trace belongs to the target")
