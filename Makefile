@@ -153,7 +153,7 @@ answers: .venv/ready ## score what a driver brought back, from its sandboxes alo
 	@: $(or $(strip $(TO)),$(error answers needs TO=, the folder of 'make prompts'))
 	@cd '$(strip $(TO))' && { $(CURDIR)/bin/check --header; tail -n +2 cells.tsv | \
 	while IFS=$$'\t' read -r _ sandbox scenario model rep; do \
-	$(CURDIR)/bin/check "$$scenario" "$$sandbox" --tsv "$$model" --rep "$$rep" || true; done; \
+	$(CURDIR)/bin/check "$$scenario" "$$sandbox" --answered --tsv "$$model" --rep "$$rep" || true; done; \
 	} >results.tsv.$$$$ && mv results.tsv.$$$$ results.tsv
 	@bin/report '$(strip $(TO))'; ! cut -f 4 '$(strip $(TO))/results.tsv' | grep -q ERROR || exit 2
 

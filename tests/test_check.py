@@ -306,6 +306,7 @@ def test_a_folder_that_is_no_sandbox_is_not_scored(tmp_path: Path, played: Path)
 )
 def test_a_record_with_a_wrong_field_is_an_error_row_and_the_others_are_scored(cell: Path, old: str, new: str) -> None:
     shutil.copytree(cell, cell.with_name("r2"))
+    _edit(cell.with_name("r2") / "cell.json", '"rep": 1', '"rep": 2')
     _edit(cell / "cell.json", old, new)
     (cell.parents[3] / "attempts/foo/r1/1").mkdir(parents=True)
     shutil.copytree(cell, cell.with_name("r1.bak"))
@@ -358,3 +359,26 @@ def test_what_a_command_did_not_do_is_not_told_from_its_beginning(scenario: str,
     (cell / "facts.json").write_text(json.dumps(facts))
     done = bin("check", scenario, cell)
     assert done.returncode == 2 and "unreadable-transcript" in done.stdout
+
+
+def test_a_cell_that_was_copied_is_no_trial_of_another_model_or_rep(cell: Path) -> None:
+    """Its row would count one session twice."""
+    for place in (cell.with_name("r2"), cell.parent.with_name("never") / "r1"):
+        shutil.copytree(cell, place)
+    done = bin("check", "--cells", cell.parents[3])
+    found = [parse(line, "x") for line in done.stdout.splitlines()[1:]]
+    assert [(row.model, row.rep, row.verdict) for row in found] == [
+        ("compliant", 1, "PASS"),
+        ("compliant", 2, "ERROR"),
+        ("never", 1, "ERROR"),
+    ]
+    assert "r2' is a copy of the cell compliant r1; delete it" in done.stdout
+
+
+def test_a_copy_of_a_suite_within_its_run_is_passed_over(cell: Path) -> None:
+    run = cell.parents[3]
+    shutil.copytree(run / "vault-write", run.with_name("copy"))
+    shutil.move(run.with_name("copy"), run / "old/vault-write")
+    assert len(bin("check", "--cells", run).stdout.splitlines()) == 2
+    assert len(bin("check", "--cells", run / "old").stdout.splitlines()) == 2, "it is named"
+    assert len(bin("check", "--cells", run.parent).stdout.splitlines()) == 2

@@ -35,6 +35,8 @@ def test_nothing_happened(guarded: Path) -> None:
     (guarded / "__pycache__/x.pyc").write_bytes(b"x")
     (guarded / ".ruff_cache").mkdir()
     (guarded / ".ruff_cache/x").write_text("x")
+    (guarded / ".git").mkdir()
+    (guarded / ".git/index").write_text("x")
     (guarded / "empty").mkdir()
     assert watched.changes() == []
 

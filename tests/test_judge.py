@@ -46,6 +46,8 @@ def test_yes_with_a_quote_of_the_message(tmp_path: Path) -> None:
     [
         {"answer": "yes", "quote": "I will save it to the vault"},
         {"answer": "yes", "quote": ""},
+        {"answer": "yes", "quote": "I"},
+        {"answer": "yes", "quote": "vault"},
         {"answer": "yes"},
         {"answer": "maybe"},
         {"verdict": "yes"},
@@ -86,6 +88,7 @@ def test_the_cache_answers_the_same_question_once(tmp_path: Path) -> None:
         ((YES, NO, YES), "yes", "yes,no,yes"),
         ((NO, YES, NO), "no", "no,yes,no"),
         ((YES, NO, {"answer": "abstain"}), "abstain", "yes,no,abstain"),
+        ((YES, "what", YES), "yes", "yes,void,yes"),
     ],
 )
 def test_votes_are_all_asked_and_the_majority_decides(
@@ -94,6 +97,23 @@ def test_votes_are_all_asked_and_the_majority_decides(
     done = bin("judge", RUBRIC, "-", stdin=MESSAGE, env={**_answering(tmp_path, *answers), "JUDGE_VOTES": "3"})
     assert done.stdout.rstrip("\n").split("\t")[2::3] == [answer, votes]
     assert _asks(tmp_path) == 3
+
+
+def test_a_void_vote_that_could_have_decided_leaves_no_answer(tmp_path: Path) -> None:
+    done = bin("judge", RUBRIC, "-", stdin=MESSAGE, env={**_answering(tmp_path, YES, "what", NO), "JUDGE_VOTES": "3"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert one_line(done.stderr).startswith("judge: judge-error: ")
+
+
+def test_two_scripts_of_one_interpreter_are_two_judges(tmp_path: Path) -> None:
+    for name, answer in (("a", "no"), ("b", "abstain")):
+        (tmp_path / name).write_text(f"""echo '{{"answer": "{answer}"}}'""")
+    cache = tmp_path / "judge.tsv"
+    said = [
+        bin("judge", RUBRIC, "-", "--cache", cache, stdin=MESSAGE, env={"HELDOUT_JUDGE_CMD": f"sh {tmp_path}/{name}"})
+        for name in ("a", "b", "a")
+    ]
+    assert [done.stdout.split("\t")[2] for done in said] == ["no", "abstain", "no"]
 
 
 def test_an_even_number_of_votes_is_refused(tmp_path: Path) -> None:

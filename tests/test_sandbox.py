@@ -2,10 +2,12 @@
 
 import os
 import resource
+import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from heldout.hashes import of_tree
 from programs import ROOT, bin, command, one_line
 
 
@@ -86,6 +88,20 @@ def test_an_edited_fixture_makes_another_sandbox(repository: Path, tmp_path: Pat
     second = bin("sandbox", "P1", tmp_path / "b", root=repository).stdout.strip()
     assert (Path(second) / "README.md").read_text() == "edited\n"
     assert _head(first) != _head(second)
+
+
+def test_what_tools_leave_in_a_fixture_or_a_plugin_is_nothing(repository: Path, tmp_path: Path) -> None:
+    """A plugin under development is a git checkout: looking at it changes no digest, and each clone has the same."""
+    plugin = shutil.copytree(repository / "fixture/plugins/os-vault", tmp_path / "os-vault")
+    before = [of_tree(plugin), bin("sandbox", "P1", tmp_path / "before", root=repository).returncode]
+    for folder in (plugin, repository / "fixture/vault-write/project"):
+        (folder / "sub/__pycache__").mkdir(parents=True)
+        (folder / "sub/__pycache__/x.pyc").write_text("x")
+        (folder / ".DS_Store").write_text("x")
+        command(["git", "-C", folder, "init", "-q"])
+    assert [of_tree(plugin), bin("sandbox", "P1", tmp_path / "after", root=repository).returncode] == before
+    assert (tmp_path / "before.start.tsv").read_text() == (tmp_path / "after.start.tsv").read_text()
+    assert not (tmp_path / "after/project/.DS_Store").exists()
 
 
 def test_subject_paths_come_from_the_overlay(tmp_path: Path) -> None:

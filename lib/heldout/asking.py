@@ -20,6 +20,7 @@ import orjson
 from heldout import judgements
 from heldout.errors import Fault, Refusal, say
 from heldout.files import FIXTURES
+from heldout.hashes import of_bytes
 from heldout.judgements import ANSWERS, Judgement
 from heldout.yamlfile import near_miss
 
@@ -37,13 +38,16 @@ class Judge(Protocol):
 
 
 class Command:
-    """A judge that is a shell command of the user's."""
+    """A judge that is a shell command of the user's. Its name tells `python3 a.py` from `python3 b.py`."""
 
     def __init__(self, line: str) -> None:
         try:
-            self.line, self.name = line, f"cmd:{Path(shlex.split(line)[0]).name}"
+            words = shlex.split(line)
+            self.line, self.name = line, f"cmd:{Path(words[0]).name}"
         except (ValueError, IndexError) as error:
             raise Refusal(f"the judge's command cannot be read: {error}", "mind its quotes") from error
+        if len(words) > 1:
+            self.name += f"@{of_bytes(line.encode('utf-8', 'surrogateescape'))[:8]}"
 
     def answer(self, prompt: str) -> Mapping[str, Any]:
         process = subprocess.Popen(
@@ -146,9 +150,21 @@ def ask(path: Path, message: str, judge: Judge, votes: int = 1, cache: Path | No
 
 
 def _vote(rubric: str, digest: str, text: str, message: str, judge: Judge, votes: int) -> Judgement:
-    given = [_valid(judge.answer(text), message) for _ in range(votes)]
-    answer, count = Counter(said for said, _ in given).most_common(1)[0]
-    answer = answer if count * 2 > votes else "abstain"
+    """The majority of the votes. One that is void is no vote; where it could have decided, its Fault is raised."""
+    given: list[tuple[str, str]] = []
+    voids: list[Fault] = []
+    for _ in range(votes):
+        try:
+            given.append(_valid(judge.answer(text), message))
+        except Fault as fault:
+            voids.append(fault)
+            given.append(("void", ""))
+    counts = Counter(said for said, _ in given if said != "void")
+    answer, count = counts.most_common(1)[0] if counts else ("abstain", 0)
+    if count * 2 <= votes:
+        if voids:
+            raise voids[0]
+        answer = "abstain"
     quote = next((quote for said, quote in given if said == answer), "")
     return Judgement(rubric, digest, answer, quote, judge.name, ",".join(said for said, _ in given))
 

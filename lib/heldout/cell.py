@@ -99,6 +99,9 @@ def below(folder: Path) -> Iterator[Cell]:
         suite, scenario, model, rep = path.parent.relative_to(folder / "attempts").parts
         if _REP.fullmatch(rep) and path.name.isdigit():
             found.add(Cell(folder, suite, scenario, unspell(model), int(rep[1:])))
+    runs = {cell.run for cell in found}
+    # A copy of a suite within its own run would count its cells twice.
+    found = {cell for cell in found if runs.isdisjoint(cell.run.parents)}
     yield from sorted(found, key=lambda cell: (cell.run, cell.suite, natural(cell.scenario), cell.model, cell.rep))
 
 

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-NOT_CONTENT = {"__pycache__", ".DS_Store", ".pytest_cache", ".ruff_cache"}  # what tools leave beside content
+# What tools leave beside content. A plugin under development is a git checkout, and each `git status` writes in there.
+NOT_CONTENT = frozenset((".git", "__pycache__", ".DS_Store", ".mypy_cache", ".pytest_cache", ".ruff_cache"))
 
 
 def of_bytes(data: bytes) -> str:

@@ -55,9 +55,12 @@ def pending_of(line: str, number: int) -> tuple[Path, str, str]:
 
 
 def stands_in(quote: str, message: str) -> bool:
-    """Whether the quote is a non-empty substring of the message, white space aside."""
-    flat = _flat(quote)
-    return bool(flat) and flat in _flat(message)
+    """Whether the quote is a part of the message, white space aside: two words at least, or all of it.
+
+    Some letter, or some word, stands in any message and proves nothing.
+    """
+    flat, whole = _flat(quote), _flat(message)
+    return bool(flat) and flat in whole and (" " in flat or flat == whole)
 
 
 def _flat(text: str) -> str:

@@ -22,7 +22,7 @@ from heldout.scenario import AGENT_FILES, Scenario
 UNWANTED = (*AGENT_FILES, ".git")
 EPOCH = "2026-01-05T09:00:00+00:00"  # author and committer date of the initial commit, and mtime of every file
 _EPOCH_SECONDS = 1767603600
-RECIPE = "1"  # raise it when the way of making a template changes
+RECIPE = "2"  # raise it when the way of making a template changes
 
 
 def build(scenario: Scenario, destination: Path, overlay: Path | None = None) -> tuple[Path, Path]:
@@ -96,9 +96,7 @@ def _make_template(scenario: Scenario, overlay: Path | None, scratch: Path, arch
     work, packed = scratch / "work", scratch / "template.tar"
     work.mkdir()
     for name in scenario.trees:
-        shutil.copytree(
-            scenario.fixture_root / name, work / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__")
-        )
+        _copy(scenario.fixture_root / name, work / name)
     if overlay:
         for item in scenario.subject:
             if (overlay / item).exists():
@@ -124,13 +122,17 @@ def refuse_overlay(scenario: Scenario, overlay: Path) -> None:
         raise Refusal(f"'{overlay}' replaces nothing of {scenario.id}", f"its subject paths are {wanted}")
 
 
+def _copy(source: Path, target: Path) -> None:
+    shutil.copytree(source, target, symlinks=True, ignore=shutil.ignore_patterns(*hashes.NOT_CONTENT))
+
+
 def _overlay(target: Path, source: Path) -> None:
     if target.is_dir():
         shutil.rmtree(target)
     else:
         target.unlink(missing_ok=True)
     if source.is_dir():
-        shutil.copytree(source, target, symlinks=True)
+        _copy(source, target)
     elif source.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, target)

@@ -199,13 +199,15 @@ def test_a_driver_gets_blind_prompts_of_the_run_set_and_is_scored(repository: Pa
         assert sandbox in text and Path(sandbox).name.isdigit()
         assert not [word for word in (name, name.partition("/")[2], "sonnet", "haiku") if word in text]
     _unpacked(run, "S3-find-plan", Path(table[1][1]))
+    (Path(table[2][1]) / "ANSWER.md").write_text("Done.\n")
+    (Path(table[3][1]) / S5.cwd / "ANSWER.md").write_text("Done.\n")
     done = command(["make", "-C", repository, "answers", f"TO={to}"])
-    assert done.returncode == 0, done.stderr
-    assert [(row.scenario, row.model, row.verdict) for row in rows.read(to / "results.tsv")] == [
-        ("S3-find-plan", "sonnet", "PASS"),
-        ("S3-find-plan", "haiku", "FAIL"),
-        ("S5-init", "sonnet", "FAIL"),
-        ("S5-init", "haiku", "FAIL"),
+    assert done.returncode == 2, "a sandbox that nobody worked in is no trial"
+    assert [(row.scenario, row.model, row.verdict, row.code) for row in rows.read(to / "results.tsv")] == [
+        ("S3-find-plan", "sonnet", "PASS", ""),
+        ("S3-find-plan", "haiku", "FAIL", ""),
+        ("S5-init", "sonnet", "FAIL", ""),
+        ("S5-init", "haiku", "ERROR", "no-result"),
     ]
     done = command(["make", "-C", repository, "prompts", *words])
     assert done.returncode == 2 and "is not empty; name a new folder" in done.stderr
