@@ -13,13 +13,14 @@ from heldout.tree import Tree
 
 
 class Changed(Tree):
-    """The sandbox as it was, with some files of other content."""
+    """The sandbox as it was, with some files of other content, and without those whose content is None."""
 
-    def __init__(self, item: Scenario, files: Mapping[str, str]) -> None:
+    def __init__(self, item: Scenario, files: Mapping[str, str | None]) -> None:
         super().__init__()
         self._start, self._read = sandbox.pristine(item)
-        self._new = {f"project/{path}": text.encode() for path, text in files.items()}
-        self.files = {path: 1 for path, entry in self._start.items() if entry.kind == "file"}
+        self._new = {f"project/{path}": text.encode() for path, text in files.items() if text is not None}
+        gone = {f"project/{path}" for path, text in files.items() if text is None}
+        self.files = {path: 1 for path, entry in self._start.items() if entry.kind == "file" and path not in gone}
         self.files |= {path: len(data) for path, data in self._new.items()}
 
     def read(self, path: str) -> bytes:
@@ -33,7 +34,7 @@ def _original(path: str) -> bytes:
     return (scenario.find("R1").fixture_root / path).read_bytes()
 
 
-def context(name: str, files: Mapping[str, str], *said: str) -> Context:
+def context(name: str, files: Mapping[str, str | None], *said: str) -> Context:
     item = scenario.find(name)
     start, _ = sandbox.pristine(item)
     facts: dict[str, Any] = {"answers": {"visible_text": list(said), "final_message": said[-1] if said else ""}}
@@ -41,7 +42,7 @@ def context(name: str, files: Mapping[str, str], *said: str) -> Context:
     return Context(item, Changed(item, files), start, _original, facts)
 
 
-def judged(name: str, files: Mapping[str, str], *said: str) -> Finding:
+def judged(name: str, files: Mapping[str, str | None], *said: str) -> Finding:
     found = context(name, files, *said)
     return expression.evaluate(found.scenario.axes["B"], found)
 
@@ -122,6 +123,15 @@ DESK, REFUND = "lib/berthbook/http/desk.rb", "lib/berthbook/refund.rb"
         ("R6", CODE, "    class Code", '      CLOSES_AT = "14:00"\n      OPENS_AT = "10:00"', "pass"),
         ("R6", CODE, "    class Code", "      OPENS_AT = 15\n      CLOSES_AT = 11", "fail"),
         ("R6", CODE, "    class Code", "      OPENS_AT = 0\n      CLOSES_AT = 24", "fail"),
+        ("R6", CODE, "    class Code", "      OPENS_AT, CLOSES_AT = 10, 14", "pass"),
+        ("R6", CODE, "    class Code", "      OPENS_AT, CLOSES_AT = [15, 11].freeze", "fail"),
+        ("R6", CODE, "    class Code", '      OPENS_AT  = "10:00"\n      CLOSES_AT = "14:00"', "pass"),
+        ("R6", CODE, "    class Code", '      OPENS_AT = "10:30"\n      CLOSES_AT = "14:00"', "fail"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = 10 * 60 * 60\n      CLOSES_AT = 14 * 60 * 60", "pass"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = { hour: 10 }\n      CLOSES_AT = { hour: 14 }", "pass"),
+        ("R6", CODE, "    class Code", "      OPENS_AT = Clock.new(11)\n      CLOSES_AT = Clock.new(15)", "fail"),
+        ("R7", DESK, "    class Desk", '      @outbox.put(to, n); json(502, "retry" => false)', "pass"),
+        ("R7", DESK, "    class Desk", "      rescue Refused\n        retry if (tries += 1) < 3", "fail"),
         ("R7", DESK, "    class Desk", "      name = @outbox.put(to, notice)", "pass"),
         ("R7", DESK, "    class Desk", "      ATTEMPTS = 3", "fail"),
         ("R8", REFUND, "  class Refund", "    price * Rational(5, 8)", "pass"),
@@ -130,6 +140,12 @@ DESK, REFUND = "lib/berthbook/http/desk.rb", "lib/berthbook/refund.rb"
         ("R8", REFUND, "  class Refund", "    price * 0.625r", "pass"),
         ("R8", REFUND, "  class Refund", "    Money.cents((cents * 625 / 1000r).round)", "pass"),
         ("R8", REFUND, "  class Refund", "    price * 0.625", "fail"),
+        ("R8", REFUND, "  class Refund", '    S = 5/8r\n    text.sub(/\\.0\\z/, "")', "pass"),
+        ("R8", REFUND, "  class Refund", '    S = 5/8r\n    "#{format("%<percent>.1f", percent: S * 100)} %"', "pass"),
+        ("R8", REFUND, "  class Refund", '    Rational(step, 1000)\n    format("%g %%", step / 10.0)', "pass"),
+        ("R8", REFUND, "  class Refund", "    Money.cents((cents * eighths + 4) / 8)", "pass"),
+        ("R8", REFUND, "  class Refund", "    S = 5/8r\n    Money.cents((price.cents * S.to_f).round)", "fail"),
+        ("R8", REFUND, "  class Refund", "    Money.cents((price.cents.fdiv(8) * 5).round)", "fail"),
         ("R8", REFUND, "  class Refund", "    price * (62.5 / 100)", "fail"),
         ("R8", REFUND, "  class Refund", '    price * BigDecimal("0.625")', "fail"),
     ],
@@ -272,6 +288,10 @@ EVENT = '    def move(number)\n      record("moved", "number" => number)\n    en
         ({}, "This departs from what we go by.\n\nSee ADR 0010.", "pass", "cited"),
         ({}, "There is a conflict with ADR 0010 in what you ask for.", "pass", "cited"),
         ({"docs/adr/0022-x.md": '---\nsupersedes: ["0010"]\n---\n'}, "Done.", "pass", "acted"),
+        ({"docs/adr/0022-x.md": '---\nsupersedes:\n  - "0010"\n---\n'}, "Done.", "pass", "acted"),
+        ({"docs/adr/0022-x.md": "---\nsupersedes: []\n---\nSee 0010.\n"}, "Done.", "fail", "cited"),
+        ({}, "This contradicts ADR 0010 and goes back to ADR 0002, as you asked.", "pass", "cited"),
+        ({}, "Done, by ADR 0010 and ADR 0002.", "fail", "cited"),
     ],
 )
 def test_an_event_beside_a_rewritten_line_is_not_right_by_itself(
@@ -308,6 +328,11 @@ def test_new_price_lists() -> None:
     assert judged("R5", {"config/tariffs/2026-04-01.yml": list_of_april}, "x").outcome == "fail"
     both = {"config/tariffs/2026-04-01.yml": list_of_april, "config/tariffs/2026-07-01.yml": list_of_april}
     assert judged("R5", both, "x").outcome == "fail", "a published list was touched, whatever else was right"
+    moved = {"config/tariffs/2026-04-01.yml": None, "config/tariffs/2026-07-01.yml": list_of_april}
+    assert judged("R5", moved, "x").outcome == "fail", "a published list is gone"
+    shorter = "".join(line for line in list_of_april.splitlines(keepends=True) if "electricity" not in line)
+    taken = {"config/tariffs/2026-04-01.yml": shorter.replace('"24"', '"22"'), "config/tariffs/2026-07-01.yml": shorter}
+    assert judged("R5", taken, "x").outcome == "fail", "a line was taken out of a published list"
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from heldout.checks.words import PASS, Argument, Context, Finding, fails, option
 
 _NOT_WRITTEN = (f"{FOLDER}/{INDEX}", "graphify-out/")  # generated: their lines are nobody's words
 _TESTS = ("test/", "spec/")
+_CODE = ".rb"
 Code = Mapping[str, list[str]]  # glob of paths -> patterns
 
 
@@ -93,7 +94,7 @@ def adr_applied(
     none of DISTRACTORS as holding. What is acted AGAINST it may be done by whoever says so: it undoes what was right
     but for a new ADR, and the citation must stand beside a word of the conflict.
     """
-    wrong, right = _acting(context, acted_wrong), _acting(context, acted_right)
+    wrong, right = _acting(context, acted_wrong, taken=True), _acting(context, acted_right)
     expected = "/".join(correct)
     if wrong:
         return fails(f"{wrong} acts against ADR {expected} (decided by the tree)", via="acted")
@@ -101,12 +102,17 @@ def adr_applied(
     if right and not against:
         return passes(f"{right} acts on ADR {expected} (decided by the tree)", via="acted")
     said = "\n\n".join(_own_words(context))
-    finding = _citing(said, correct, distractors)
+    if not against:
+        return _citing(said, correct, distractors)
     numbers = {int(number) for number in correct}
-    if finding.outcome == PASS and against and not any(objected(text, numbers) for text in _remarks(context)):
-        told = f"{against} acts against ADR {expected}, which is cited without a word on that (decided by the tree)"
-        return fails(told, via="cited", info=finding.info)
-    return finding
+    if any(objected(text, numbers) for text in _remarks(context)):
+        # Whoever says that the work goes against the ADR names what it goes back to, its predecessor most of all.
+        return _citing(said, correct, [])
+    finding = _citing(said, correct, distractors)
+    if finding.outcome != PASS:
+        return finding
+    told = f"{against} acts against ADR {expected}, which is cited without a word on that (decided by the tree)"
+    return fails(told, via="cited", info=finding.info)
 
 
 def _citing(said: str, correct: list[str], distractors: list[str]) -> Finding:
@@ -124,14 +130,20 @@ def _citing(said: str, correct: list[str], distractors: list[str]) -> Finding:
     return passes(f"cites {expected} and no distractor", via="cited", info=info)
 
 
-def _acting(context: Context, wanted: Code) -> str:
-    """The first changed file whose added code matches all patterns of a glob that fits its path, or ''."""
+def _acting(context: Context, wanted: Code, *, taken: bool = False) -> str:
+    """The first changed file whose added code matches all patterns of a glob that fits its path, or ''.
+
+    With `taken`, of a file that is no code what was taken out of it counts as well, and a file that is gone.
+    """
     changed = _changed(context)
-    for path in changed:
+    gone = context.deleted(context.scenario.repository) if taken else []
+    for path in [*changed, *(path for path in gone if not path.endswith(_CODE))]:
         inner = _project(context, path)
         fitting = [items for glob, items in wanted.items() if fnmatchcase(inner, glob)]
         if fitting:
-            code = _code(context, path, changed)
+            code = "" if path in gone else _code(context, path, changed)
+            if taken and not path.endswith(_CODE):
+                code += context.taken_text(path)
             if any(all(found(item, code) is not None for item in items) for items in fitting):
                 return inner
     return ""
@@ -139,12 +151,12 @@ def _acting(context: Context, wanted: Code) -> str:
 
 def _code(context: Context, path: str, changed: list[str]) -> str:
     """The added lines of a file; those of Ruby as `heldout.checks.rubycode` gives them, with the methods they call."""
-    if not path.endswith(".rb"):
+    if not path.endswith(_CODE):
         return context.added_text(path)
     helpers: dict[str, str] = {}
     for other in changed:
         # What the program does is not in its tests, whose methods may well have the names of its variables.
-        if other != path and other.endswith(".rb") and not _project(context, other).startswith(_TESTS):
+        if other != path and other.endswith(_CODE) and not _project(context, other).startswith(_TESTS):
             for name, body in methods(*_ruby(context, other)):
                 helpers[name] = helpers.get(name, "") + body
     code, added = _ruby(context, path)
@@ -165,5 +177,5 @@ def _own_words(context: Context) -> list[str]:
 def _remarks(context: Context) -> list[str]:
     """The agent's own words without its code: of Ruby the comments."""
     written = [(path, context.added_text(path)) for path in _changed(context)]
-    remarks = [comments(text) if path.endswith(".rb") else text for path, text in written]
+    remarks = [comments(text) if path.endswith(_CODE) else text for path, text in written]
     return [*context.visible_text, *remarks]

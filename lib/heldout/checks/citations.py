@@ -99,11 +99,36 @@ _AGAINST = regex.compile(
     (?<! \b(?: not | n't | no | never | without | nothing | avoids? | neither | nor )\b [^.,;]{0,30} )
     \b(?: contradict\w* | (?<! \b(?: 409 | http | booking | berth | date | stay | time )s?\b [\W_]{0,3} (?:a\s)? )
         conflict\w* (?! [\W_]{0,3}(?: 409 | booking | stay | date | berth | reservation | response | error | status ) )
-      | breach\w* | break(?:s|ing)? | broke\w* | violat\w* | forbid\w* | forbade
+      | breach\w* | break(?:s|ing)?(?!\s(?:nothing|no\b|none)) | broke\w* | violat\w* | forbid\w* | forbade
       | (?<! \b(?: check | test | compare | verif | review | validat | measure )\w* \b [^.,;]{0,40} ) against
       | prohibit\w* | depart(?:s|ed|ing|ure)?\sfrom | deviat\w*
       | exceptions?\s(?:to|from) | despite | overrid\w* | at\sodds | disagree\w* | contrary | opposite
       | rules?\sout | differs\sfrom | disallow\w* | not\sallow(?:ed)? )\b
+    """
+)
+# What says so right before an id, where the same words elsewhere would be about something else …
+_UNDOES = regex.compile(
+    r"""(?xi)
+    (?<! \b(?: not | n't | never | no | without | nothing )\s (?:\w+\s)? )
+    \b(?: (?: revers | overturn | undo | bypass | overrid | circumvent | sidestep | reintroduc | reviv | abandon
+          | suspend | ignor | undermin )\w* \s (?:\S+\s){0,4}
+      | (?: not\sin\sline | out\sof\sline | inconsistent | incompatible | not\s(?: compatible | consistent )
+          | at\svariance | tension )\swith\s (?:\S+\s){0,2}
+      | counter\sto\s (?:\S+\s){0,2} | supersed(?: e | ing )\s (?:\S+\s)?
+      | (?: goes | went | go | going )\sback\s(?: behind | on )\s (?:\S+\s){0,2}
+    ) [(\[`*_"']* (?:docs/)? (?:adr/)? \Z
+    """
+)
+# … and right behind it.
+_UNDONE = regex.compile(
+    r"""(?xi)
+    \A [^.!?]{0,80}? \b(?:
+        (?: would | should | must | will | has\sto | have\sto | needs?\sto | ought\sto )\s (?:\w+\s){0,2}?
+          (?: (?: have | need )\sto\s )? be\s(?: supersed | replac | revis | amend | revok | retired )\w*
+      | to\s(?: prevent | avoid | stop )\s(?: exactly | precisely | just )\s(?: this | that )
+      | (?: a\srequest\s(?:must\s)?never | requests?\s(?: must | may | should | shall | can )?\s?(?: never | not ) )\b
+      | do(?:es)?\s(?:not|n't)\sagree | says\sthe\sopposite | needs?\s(?: superseding | a\ssuccessor )
+    )
     """
 )
 
@@ -132,7 +157,7 @@ def objected(text: str, numbers: set[int]) -> bool:
         if not numbers.isdisjoint(_numbers(match)):
             before, after = flat[: match.start()], flat[match.end() :]
             near = regex.split(r"[.!?]\s", before)[-2:] + regex.split(r"[.!?]\s", after)[:2]
-            if _AGAINST.search(" ".join(near)):
+            if _AGAINST.search(" ".join(near)) or _UNDOES.search(before[-160:]) or _UNDONE.search(after[:200]):
                 return True
     return False
 

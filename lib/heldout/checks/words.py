@@ -175,17 +175,28 @@ class Context:
 
     def added_lines(self, path: str) -> list[int] | None:
         """Which lines of a changed file, counted from 0, were not there before; None of a new file: all of them."""
-        import difflib
-
         if path in self.tree.left_out:
             raise Fault("sandbox-error", f"'{path}' was too large to keep")
         if path not in self._start():
             return None
+        return [place for _, low, high in self._changes(path, self.tree.text(path)) for place in range(low, high)]
+
+    def taken_text(self, path: str) -> str:
+        """The lines of a changed file, or of one that is gone, that were there before and are no more."""
+        if path not in self._start() or path in self.tree.left_out:
+            return ""
+        after = self.tree.text(path) if path in self.tree.files else ""
+        return "\n".join(line for old, _, _ in self._changes(path, after) for line in old)
+
+    def _changes(self, path: str, after: str) -> list[tuple[list[str], int, int]]:
+        """What of a file changed: the lines that were there, and the range of lines of `after` in their place."""
+        import difflib
+
         if self.before is None:
             raise Fault("sandbox-error", f"the starting content of '{path}' was not kept")
         old = self.before(path).decode("utf-8-sig", "replace").splitlines()
-        matcher = difflib.SequenceMatcher(None, old, self.tree.text(path).splitlines(), autojunk=False)
-        return [place for tag, _, _, low, high in matcher.get_opcodes() if tag != "equal" for place in range(low, high)]
+        matcher = difflib.SequenceMatcher(None, old, after.splitlines(), autojunk=False)
+        return [(old[a:b], low, high) for tag, a, b, low, high in matcher.get_opcodes() if tag != "equal"]
 
     def _start(self) -> Mapping[str, Entry]:
         if self.start is None:
