@@ -20,6 +20,10 @@ from heldout.checks.words import FAIL, PASS, Argument, Context, Finding, fails, 
 from heldout.errors import Fault
 
 # Text that may say which model a subagent ran on: model families, models as such, tiers asked for, the variable.
+_FAMILIES = (
+    r"\b(?:(?:haiku|sonnet|opus|fable|LLMs?|chatgpt|gemini|llama|mistral|deepseek|qwen)\b"
+    r"|(?:claude|grok|gpt)(?:[- ]|(?<=t))\d)"
+)
 _OTHER = (  # models of something else, by the word before
     r"data|domain|object|threat|mental|memory|concurrency|thread(?:ing)?|failure|fault|error|security|permissions?|pricing|cost"
     r"|business|queue|queue?ing|retry|back-?off|deliver(?:y|ies)|consistency|ordering|durability|persistence|storage|trust|state"
@@ -29,17 +33,44 @@ _OTHER = (  # models of something else, by the word before
     r"|[a-z]+-(?:list|driven|based|loop|once|in-flight|per-\w+)|fail-\w+|first-\w+"
 )
 _AGENTS = r"\b(?:(?:sub-?)?agents?|reviewers?|helpers?|runs?|spawns?)\b"
+_RUNS = (  # a model of these is one that runs something: 'the models of all three', 'a model of a lower class'
+    rf"(?:(?:the|all|both|each|every|those|these|them|my|our|your|their|mine|any|two|three|an?) "
+    rf"|(?:[\w'’-]+ ){{0,3}}(?:{_AGENTS}|\b(?:sessions?|class|tier|size|family|generation|choice|quality|strength)\b))"
+)
+_PARTS = r"code|module|class|machine|file|function|type|schema|design|it|queue|intake|config|js"  # … models X
+_NOUN = r"(?:are|were|is|was|of|ran|run|that|which|for|on|used|and|or|with|in|have|had)\b"  # what follows a noun
+_THING = r"(?:the|an?|each|every|its?|this|that|these|what|how|no|only|time|failures?|errors?|states?)\b"
+_MODEL = (
+    # Neither a folder or module (models/x.js, lib/model.js, user.model),
+    r"\b(?=model)(?<![\w/]/|\w\.)(?!models?(?:[/.](?!tier|famil|effort)\w|/`|/ ))"
+    # nor of something else ('the retry model', 'no model of roles'),
+    rf"(?<!\b(?:{_OTHER})[ -])(?!models? of (?!{_RUNS}))"
+    # nor a verb ('the code models a lease', 'it does not model the …'),
+    rf"(?!(?<=\b(?:{_PARTS})`? )models (?!{_NOUN})[\w`])"
+    rf"(?!(?<=(?:\b(?:to|not|we|they|tests|must|should|could|would|can)|n['’]t) )model {_THING})"
+    # nor one to follow ('a model solution', 'follows a … model', 'serves as a model').
+    r"(?!model (?:example|solution|citizen|implementation)\b)"
+    r"(?<!\bfollow\w* (?:an?|the) (?:[\w-]+ ){0,3})"
+    r"(?<!\b(?:serv(?:e|es|ed|ing)|act(?:s|ed)?|taken?|took|us(?:e|es|ed|ing)|copied) (?:[\w./`*-]+ ){0,4}as a )"
+    r"modell?(?:s|e|en)?\b"
+)
+_LOWER = (
+    r"\b(?:an?|one|two) (?:level|class|step|size|notch|tier|generation)(?:s|es)?"
+    r" (?:down|lower|below|beneath|smaller|weaker)\b"
+)
+_PUT = r"\b(?:put|got|came|ran|g[ia]ven?|moved|dropped|forced|pinned|pushed)\b"
 MENTIONS = [
     either(
-        r"\b(?:haiku|sonnet|opus|fable|LLMs?)\b",
-        # Neither a folder or module (models/x.js, lib/model.js, user.model) nor 'follows a … model'.
-        rf"(?<!\b(?:{_OTHER})[ -])(?<!\bfollow\w* (?:an?|the) (?:[\w-]+ ){{0,3}})(?<![\w/]/|\w\.)"
-        r"\bmodell?(?:s|e|en)?\b(?![/.](?!tier|famil|effort)\w|/`|/ )",
+        _FAMILIES,
+        _MODEL,
         r"\b(?:(?:request|deliver|expect|specifi|resolv|small|cheap|weak|strong)(?:ed|er)?|wrong"
         r"|(?:more|less|most) \w+) tiers?\b",
+        r"\btiers? (?:(?:that|which) )?(?:I|we)(?:['’](?:d|ve)| had| have)? (?:\w+ )?"
+        r"(?:ask|request|want|pick|chose|order|specif|nam|set|meant|intend|expect)\w*",
         rf"\btier (?:than|below|lower|down)\b|\b(?:which|what) tiers?\b[^.]{{0,40}}{_AGENTS}",
         rf"{_AGENTS}[^.]{{0,60}}\b(?:downgrad\w*|(?:low|high)(?:er)?[- ]tiers?\b)",
         rf"\b(?:downgrad\w*|(?:low|high)(?:er)?[- ]tiers?\b)[^.]{{0,60}}{_AGENTS}",
+        rf"{_AGENTS}[^.]{{0,30}}{_PUT}[^.]{{0,30}}{_LOWER}|{_PUT}[^.]{{0,20}}{_AGENTS}[^.]{{0,20}}{_LOWER}",
         r"\bCLAUDE_CODE_SUBAGENT_MODEL",
     )
 ]

@@ -13,6 +13,11 @@ import regex
 from heldout.errors import Fault
 
 TIMEOUT = 2.0  # seconds a pattern may take on one text
+_DEFINED = regex.compile(
+    r"""\(\?\(DEFINE\) (?: \s* \(\?<(?<name>\w+)> (?<body> (?<inside>
+          [^()\[\\] | \\. | \[ \^? \]? (?: [^\]\\] | \\. )* \] | \( (?&inside)* \) )* ) \) )+ \s*\)""",
+    regex.VERBOSE | regex.DOTALL,
+)
 # Format characters (zero-width spaces and joiners, marks of direction, soft hyphens), fillers, variation selectors.
 _INVISIBLE = regex.compile(r"[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u3164\uffa0]+")
 
@@ -20,7 +25,22 @@ _INVISIBLE = regex.compile(r"[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u31
 @cache
 def compiled(pattern: str) -> Any:
     """The compiled pattern; raises regex.error."""
-    return regex.compile(pattern, regex.IGNORECASE | regex.DOTALL | regex.VERSION0)
+    return regex.compile(inlined(pattern), regex.IGNORECASE | regex.DOTALL | regex.VERSION0)
+
+
+def inlined(pattern: str) -> str:
+    """`pattern` with the groups of its `(?(DEFINE) (?<name> …) …)` in place of their calls `(?&name)`, which is ten
+    times as fast; as it is where a group calls itself.
+    """
+    found = _DEFINED.search(pattern)
+    if not found:
+        return pattern
+    bodies = dict(zip(found.captures("name"), found.captures("body"), strict=True))
+    flat = pattern[: found.start()] + pattern[found.end() :]
+    for _ in bodies:
+        for name, body in bodies.items():
+            flat = flat.replace(f"(?&{name})", f"(?:{body})")
+    return pattern if "(?&" in flat else flat
 
 
 def either(*patterns: str) -> str:

@@ -18,8 +18,10 @@ _LEAD = (
     rf"|unverified|untested|unconfirmed|ruled[- ]out) (?:\w+ ){{0,2}}{_WHAT}"
     r"|hypotheses|theories|suspects|candidates|guesses|speculations?|possibilities|ideas"
     r"|(?:what|things) (?:I|we) (?:ruled out|discarded|rejected|excluded|considered|suspected)"
-    r"|what it (?:could|may|might) (?:be|have been)"
-    r"|(?:ruled out|discarded|rejected|excluded|not the causes?|red herrings?))"
+    r"|(?:what|things that|one of these) (?:(?:it|this|that) )?(?:could|may|might) (?:well |also )?"
+    r"(?:explain|have (?:led|caused|happened|gone|set|triggered)|(?:be|have been)(?! (?:lost|affected|dropped|hit)))"
+    r"|(?:still )?to be (?:checked|confirmed|verified)|not (?:yet )?(?:checked|confirmed|verified|found|seen)"
+    r"|(?:ruled out|discarded|rejected|excluded|not the causes?|red herrings?|unrelated))"
     r"\b(?! (?:confirmed|verified))[^:.!?]{0,60}"
 )
 _HEADING = re.compile(r"\s*(?:#{1,6}\s|\*\*[^*]+\*\*:?\s*$)")
@@ -61,7 +63,8 @@ def _kept(text: str) -> Iterator[str]:
             dropping = "list"
             yield "."
         else:
-            yield _INLINE.sub(r"\1.", normal(block))
+            told = _INLINE.sub(r"\1.", normal(block))
+            yield f"{told} –" if _HEADING.match(block) else told  # a heading is no part of the sentence below it
 
 
 def _blocks(text: str) -> Iterator[str]:
