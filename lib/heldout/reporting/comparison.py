@@ -11,6 +11,7 @@ from typing import Any
 
 from heldout import stats
 from heldout.reporting import build, decisions, figures, inference, mixture, summary
+from heldout.reporting.unmeasured import counted
 from heldout.rows import Row
 
 SCHEMA = 1
@@ -60,9 +61,11 @@ def decide(item: Item, base: Rows, current: Rows, tested: Tested) -> str:
     return CHANGE
 
 
-def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]:
+def compare(
+    names: tuple[str, str], base: Rows, current: Rows, unmeasured: decisions.Left = decisions.NONE_LEFT
+) -> dict[str, Any]:
     """The whole comparison. Rows of ERROR are kept apart; `lost` among them are cases that only BASE could decide."""
-    tested, flipped = decisions.of_runs(base, current), decisions.flips(base, current)
+    tested, flipped = decisions.of_runs(base, current), decisions.flips(base, current, unmeasured)
     items = list(_items(base, current, tested))
     for item in items:
         if item.kind == "case" and (item.suite, item.model) in tested:
@@ -73,8 +76,8 @@ def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]
     return {
         "schema": SCHEMA,
         "kind": "diff",
-        "base": {"name": names[0], **old},
-        "current": {"name": names[1], **new},
+        "base": {"name": names[0], **old, **counted(unmeasured[0])},
+        "current": {"name": names[1], **new, **counted(unmeasured[1])},
         "summary": {
             **{f"{outcome}s" if outcome != UNDECIDED else outcome: number for outcome, number in count.items()},
             "compared": len(mixture.by_cell(base).keys() & mixture.by_cell(current).keys()),

@@ -1,14 +1,15 @@
 """A comparison of two runs for people, as aligned text or as Markdown."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from heldout.reporting import mixture
 from heldout.reporting.tables import escaped, heading, table
 
 
-def shown(found: dict[str, Any], form: str) -> str:
-    """The whole comparison (lib/diff.schema.json). `form` is text or md."""
-    lines = [*_head(found, form), *table(_sums(found), form)]
+def shown(found: dict[str, Any], form: str, notes: Sequence[str] = ()) -> str:
+    """The whole comparison (lib/diff.schema.json). `form` is text or md; `notes` come below the headline."""
+    lines = [*_head(found, notes, form), *table(_sums(found), form)]
     if found["tests"]:
         lines += [*heading("sessions, tested", form), *table(_tests(found["tests"]), form)]
     if found["items"]:
@@ -24,7 +25,7 @@ def shown(found: dict[str, Any], form: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _head(found: dict[str, Any], form: str) -> list[str]:
+def _head(found: dict[str, Any], notes: Sequence[str], form: str) -> list[str]:
     summary, base, current = found["summary"], found["base"], found["current"]
     told = ", ".join(f"{summary[f'{outcome}s']} {outcome}s" for outcome in ("regression", "improvement", "change"))
     told += f", {summary['undecided']} undecided" if summary["undecided"] else ""
@@ -33,6 +34,7 @@ def _head(found: dict[str, Any], form: str) -> list[str]:
         f"{'# ' if form == 'md' else ''}{base['name']} to {current['name']}: {summary['compared']} cases compared, "
         f"{told}" + (f", {errors} ERROR" if errors else "")
     ]
+    lines += notes
     if found["unknown"]:
         sides = " and ".join(found["unknown"])
         lines.append(f"the instrument of {sides} is not on record: cases were known by what their files say")

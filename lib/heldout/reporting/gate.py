@@ -5,8 +5,9 @@
     low(haiku)>=0.5            the low end of its 95 % interval, for scenarios like these
     *>=0.67                    every model
 
-Reps of ERROR are no trials, yet they could have gone either way: a gate holds if it would hold had they all failed, is
-missed if it would be missed had they all passed, and is undecided between the two.
+Reps of ERROR, and those asked for and never measured, are no trials, yet they could have gone either way: a gate
+holds if it would hold had they all failed, is missed if it would be missed had they all passed, and is undecided
+between the two.
 """
 
 import re
@@ -18,8 +19,10 @@ from heldout.errors import Refusal
 from heldout.reporting import inference, summary
 from heldout.reporting.summary import Group
 from heldout.reporting.text import between
+from heldout.reporting.unmeasured import Unmeasured
 from heldout.rows import Row
 
+APART = {"errors": "ERROR", "unmeasured": "unmeasured"}  # of a group: what is no trial
 HELD, MISSED, UNDECIDED = "held", "missed", "undecided"
 _GATE = re.compile(
     r"\s*(?P<low>low\()?(?:(?P<suite>[^/()\s]+)/)?(?P<model>[^()\s]+?)(?(low)\))\s*>=\s*(?P<rate>[\d.]+)\s*"
@@ -57,11 +60,11 @@ def parse(text: str) -> Gate:
     )
 
 
-def tried(gate: Gate, rows: Sequence[Row]) -> list[tuple[str, str]]:
+def tried(gate: Gate, rows: Sequence[Row], unmeasured: Sequence[Unmeasured] = ()) -> list[tuple[str, str]]:
     """(outcome, line for people) for each suite × model that the gate is about; Refusal where it is about none."""
     found: dict[tuple[str, str], list[Group]] = {}
     strays: list[Group] = []
-    for group in summary.groups(rows):
+    for group in summary.groups(rows, unmeasured):
         if gate.model not in ("*", group.model):
             continue
         if not group.suite:
@@ -79,13 +82,14 @@ def tried(gate: Gate, rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def _one(gate: Gate, place: str, groups: list[Group]) -> tuple[str, str]:
-    worst = _measured(gate, [replace(group, failed=group.failed + group.errors, errors=0) for group in groups])
-    best = _measured(gate, [replace(group, passed=group.passed + group.errors, errors=0) for group in groups])
+    worst = _measured(gate, [replace(group, failed=group.failed + group.open) for group in groups])
+    best = _measured(gate, [replace(group, passed=group.passed + group.open) for group in groups])
     outcome = HELD if worst >= gate.rate else MISSED if best < gate.rate else UNDECIDED
     told = inference.of_suite(groups)
     mean = "no trial" if told["mean_rate"] is None else f"{told['mean_rate']:.3g} {between(told['interval'])}".rstrip()
-    errors = sum(group.errors for group in groups)
-    return outcome, f"gate {gate.text} {outcome}: {place} {mean}" + (f", {errors} ERROR" if errors else "")
+    apart = {name: sum(getattr(group, key) for group in groups) for key, name in APART.items()}
+    more = "".join(f", {number} {name}" for name, number in apart.items() if number)
+    return outcome, f"gate {gate.text} {outcome}: {place} {mean}{more}"
 
 
 def _measured(gate: Gate, groups: list[Group]) -> float:

@@ -1,7 +1,8 @@
 """What counts support: an interval beside each rate, the pass bar, the ladder by level, positives against negatives.
 
-A rep that ended in ERROR is no trial and in no rate; it counts for the bar alone, which asks for passes of the reps
-that were asked. Saved traces are deterministic: one rep is all there is, so they get no interval.
+A rep that ended in ERROR, or was asked for and never measured, is no trial and in no rate; it counts for the bar alone,
+which asks for passes of the reps that were asked. Saved traces are deterministic: one rep is all there is, so they get
+no interval.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -42,11 +43,11 @@ def of_group(group: Group) -> dict[str, Any]:
 
 
 def bar(group: Group) -> str:
-    """The screen of 2/3 of the reps asked: `met`, `missed`, or `undecided` while reps of ERROR could still turn it."""
-    needed = stats.bar_needed(group.trials + group.errors)
+    """The screen of 2/3 of the reps asked: `met`, `missed`, or `undecided` while reps of no outcome could turn it."""
+    needed = stats.bar_needed(group.asked)
     if group.trials and group.passed >= needed:
         return "met"
-    return "missed" if group.passed + group.errors < needed else "undecided"
+    return "missed" if group.passed + group.open < needed else "undecided"
 
 
 def of_suite(groups: Groups) -> dict[str, Any]:

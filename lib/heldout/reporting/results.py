@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import orjson
 
 from heldout.errors import Refusal, say
+from heldout.reporting.unmeasured import Unmeasured, missing
 from heldout.rows import VERDICTS, Row, clean, read
 
 # What changes from run to run, or with any edit of the library, and tells nothing of what an actor did.
@@ -18,15 +19,37 @@ VOLATILE = (
 )
 
 
-def rows_of(path: Path) -> list[Row]:
-    """All rows of a run folder, a results.tsv or a report.json; Refusal where there is none."""
-    table = path / "results.tsv" if path.is_dir() else path
-    found = _of_report(path) if path.suffix == ".json" else read(table)
+TABLE = "results.tsv"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one run measured, and the cells that it was asked for and did not."""
+
+    path: Path
+    rows: list[Row]
+    unmeasured: list[Unmeasured]
+
+
+def run_of(path: Path) -> Run:
+    """A run folder, a results.tsv or a report.json; Refusal where there is no row.
+
+    What was asked for is known of a run folder and of the table in it, and a report says it; of another table it is
+    not known.
+    """
+    table = path / TABLE if path.is_dir() else path
+    found, left = _of_report(path) if path.suffix == ".json" else (read(table), [])
     if not found:
         raise Refusal(f"'{path}': the table has no rows", "run 'make grid' first")
     if number := repeated(found):
         say(f"'{path}': {number} rows repeat an earlier one and are counted; number the reps of a cell with --rep")
-    return _completed(found)
+    rows, place = _completed(found), table.resolve()
+    return Run(path, rows, missing(place.parent, rows) if place.name == TABLE else left)
+
+
+def rows_of(path: Path) -> list[Row]:
+    """All rows of a run folder, a results.tsv or a report.json; Refusal where there is none."""
+    return run_of(path).rows
 
 
 def _completed(rows: list[Row]) -> list[Row]:
@@ -60,7 +83,7 @@ def name_of(path: Path) -> str:
     return f"baseline/{folder.name}" if folder.parent.name == "baseline" else folder.name
 
 
-def _of_report(path: Path) -> list[Row]:
+def _of_report(path: Path) -> tuple[list[Row], list[Unmeasured]]:
     try:
         data: Any = orjson.loads(path.read_bytes())
         if not isinstance(data, dict) or (data["schema"], data["kind"]) != (1, "report"):
@@ -78,13 +101,22 @@ def _of_report(path: Path) -> list[Row]:
             )
             for cell in cells
         ]
+        left = _left(cast(dict[str, Any], data))
         if strange := [row.verdict for row in found if row.verdict not in VERDICTS]:
             raise ValueError(f"verdict '{strange[0]}'")
     except OSError as error:
         raise Refusal(f"cannot read '{path}': {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise Refusal(f"cannot read '{path}': {error}", "it must be what 'report --format json' prints") from error
-    return found
+    return found, left
+
+
+def _left(data: dict[str, Any]) -> list[Unmeasured]:
+    """What a report says was asked for and not measured."""
+    return [
+        Unmeasured(clean(str(cell["suite"])), clean(str(cell["scenario"])), clean(str(cell["model"])), int(cell["rep"]))
+        for cell in data.get("unmeasured", [])
+    ]
 
 
 def kept(rows: Iterable[Row]) -> list[Row]:

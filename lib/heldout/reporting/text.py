@@ -1,11 +1,12 @@
 """The report for people, as aligned text or as Markdown: tables of counts with their intervals, and the reasons."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from heldout.files import natural
 from heldout.reporting import build, figures, inference, mixture, summary
 from heldout.reporting.tables import Grid, escaped, heading, table
+from heldout.reporting.unmeasured import Unmeasured, sentence
 from heldout.rows import Row
 
 REASONS = 3  # shown a scenario × model
@@ -16,14 +17,15 @@ NAMES = {"ms": "seconds", "tools": "tool calls"}
 Rows = Sequence[Row]
 
 
-def shown(name: str, rows: Rows, form: str, warnings: Iterable[str] = ()) -> str:
+def shown(name: str, rows: Rows, form: str, warnings: Iterable[str] = (), unmeasured: Sequence[Unmeasured] = ()) -> str:
     """The whole report. `form` is text or md."""
-    found = summary.groups(rows)
+    found = summary.groups(rows, unmeasured)
     traces = {group.scenario for group in found if group.trace}
-    lines = [*_head(name, rows, form), *_paragraphs(warnings, form), *([] if form == "md" else [""])]
+    left = [f"{sentence(unmeasured)}; the same 'make grid' goes on"] if unmeasured else []
+    lines = [*_head(name, rows, form), *_paragraphs([*left, *warnings], form), *([] if form == "md" else [""])]
     for suite in dict.fromkeys(group.suite for group in found if group.scenario not in traces):
         lines += [*table(_matrix([group for group in found if group.suite == suite]), form), ""]
-    lines += table(_sums(rows, found), form)
+    lines += table(_sums(build.by_suite(rows, unmeasured), found), form)
     lines += [*_legend(found, form), *_curves(found, form), *_economics(rows, form)]
     if reasons := list(_reasons(found, form)):
         lines += [*heading("reasons", form), *reasons]
@@ -74,10 +76,10 @@ def _matrix(found: list[summary.Group]) -> Grid:
     return [["scenario", *models], *([name, *(cell(by.get((name, model))) for model in models)] for name in scenarios)]
 
 
-def _sums(rows: Rows, found: list[summary.Group]) -> Grid:
+def _sums(by: Mapping[tuple[str, str], Rows], found: list[summary.Group]) -> Grid:
     """A line a suite × model; columns that are empty in all of them are left out."""
     lines = [["suite", "model", "passed", "mean", "95 %", "pass^k", "bar", "tool calls", "seconds", "agent verdicts"]]
-    for (suite, model), same in build.by_suite(rows).items():
+    for (suite, model), same in by.items():
         sums = figures.aggregate(same)
         groups = [group for group in found if (group.suite, group.model) == (suite, model)]
         line, told = [suite, model, f"{sums['passed']}/{sums['trials']}"], inference.of_suite(groups)
@@ -103,7 +105,7 @@ def _mean(sums: dict[str, Any], key: str, unit: int) -> str:
 
 def _legend(found: list[summary.Group], form: str) -> list[str]:
     """What the intervals are of, and what the bar lets through at the reps of this run."""
-    asked = sorted({group.trials + group.errors for group in found if not group.trace})
+    asked = sorted({group.asked for group in found if not group.trace})
     if not asked:
         return []
     reps = f"{asked[0]} rep" + "s" * (asked[0] != 1) + (" (the fewest here)" if len(asked) > 1 else "")
