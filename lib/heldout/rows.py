@@ -41,6 +41,8 @@ class Row:
     axes: Mapping[str, str] = field(default_factory=dict[str, str])
     reasons: tuple[str, ...] = ()
     info: Mapping[str, str] = field(default_factory=dict[str, str])
+    # The treatment by part, as the cell's record has it; no column of the table.
+    subjects: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def line(self) -> str:
         """The row as it stands in the table, without the newline."""

@@ -78,6 +78,7 @@ def cell(row: Row) -> dict[str, Any]:
         "tool_calls": figures.tool_calls(row),
         "duration_ms": figures.duration_ms(row),
         "info": dict(row.info),
+        **({"subjects": dict(row.subjects)} if row.subjects else {}),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from heldout import ledger
 from heldout.errors import Refusal
 from heldout.reporting.cellview import LINE
+from heldout.reporting.mixture import what
 from heldout.reporting.tasks import Tasks
 from heldout.reporting.unmeasured import Unmeasured, sentence
 from heldout.reporting.visible import cut
@@ -37,6 +38,7 @@ def head(report: Report) -> dict[str, Any]:
         "agents": _agents(report["cells"]),
         "unmeasured": len(left),
         "missing": sentence(left),
+        "mixed": what(report["mixed"]),
     }
 
 

@@ -8,7 +8,8 @@ from typing import Any, cast
 
 import orjson
 
-from heldout.errors import Refusal, say
+from heldout import cell
+from heldout.errors import Fault, Refusal, say
 from heldout.reporting.unmeasured import Unmeasured, missing
 from heldout.rows import VERDICTS, Row, clean, read
 
@@ -44,12 +45,28 @@ def run_of(path: Path) -> Run:
     if number := repeated(found):
         say(f"'{path}': {number} rows repeat an earlier one and are counted; number the reps of a cell with --rep")
     rows, place = _completed(found), table.resolve()
-    return Run(path, rows, missing(place.parent, rows) if place.name == TABLE else left)
+    if place.name == TABLE:
+        return Run(path, _with_subjects(place.parent, rows), missing(place.parent, rows))
+    return Run(path, rows, left)
 
 
 def rows_of(path: Path) -> list[Row]:
     """All rows of a run folder, a results.tsv or a report.json; Refusal where there is none."""
     return run_of(path).rows
+
+
+def _with_subjects(run: Path, rows: list[Row]) -> list[Row]:
+    """Trials with the treatment that the record of their cell names; a row has plugins alone."""
+    return [row if row.verdict == "ERROR" else replace(row, subjects=_subjects(run, row)) for row in rows]
+
+
+def _subjects(run: Path, row: Row) -> dict[str, str]:
+    try:
+        place = cell.Cell(run, row.info.get("suite", ""), row.scenario, row.model, row.rep)
+        found = cell.read(place.path).subjects if place.measured else {}
+    except (Fault, Refusal, OSError):
+        return {}  # a cell that is damaged since is no matter of its row
+    return {clean(str(part)): clean(str(digest)) for part, digest in found.items()}
 
 
 def _completed(rows: list[Row]) -> list[Row]:
@@ -91,15 +108,16 @@ def _of_report(path: Path) -> tuple[list[Row], list[Unmeasured]]:
         cells = cast(list[dict[str, Any]], data["cells"])
         found = [
             Row(
-                clean(str(cell["scenario"])),
-                clean(str(cell["model"])),
-                int(cell["rep"]),
-                cell["verdict"],
-                {clean(str(key)): clean(str(value)) for key, value in cell["axes"].items()},
-                tuple(clean(str(reason)) for reason in cell["reasons"]),
-                {clean(str(key)): clean(str(value)) for key, value in cell["info"].items()},
+                clean(str(item["scenario"])),
+                clean(str(item["model"])),
+                int(item["rep"]),
+                item["verdict"],
+                {clean(str(key)): clean(str(value)) for key, value in item["axes"].items()},
+                tuple(clean(str(reason)) for reason in item["reasons"]),
+                {clean(str(key)): clean(str(value)) for key, value in item["info"].items()},
+                {clean(str(key)): clean(str(value)) for key, value in item.get("subjects", {}).items()},
             )
-            for cell in cells
+            for item in cells
         ]
         left = _left(cast(dict[str, Any], data))
         if strange := [row.verdict for row in found if row.verdict not in VERDICTS]:
@@ -114,8 +132,8 @@ def _of_report(path: Path) -> tuple[list[Row], list[Unmeasured]]:
 def _left(data: dict[str, Any]) -> list[Unmeasured]:
     """What a report says was asked for and not measured."""
     return [
-        Unmeasured(clean(str(cell["suite"])), clean(str(cell["scenario"])), clean(str(cell["model"])), int(cell["rep"]))
-        for cell in data.get("unmeasured", [])
+        Unmeasured(clean(str(item["suite"])), clean(str(item["scenario"])), clean(str(item["model"])), int(item["rep"]))
+        for item in data.get("unmeasured", [])
     ]
 
 
