@@ -1,7 +1,6 @@
 """Results as reports and comparisons read them: a run folder, its results.tsv, or a report.json."""
 
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
@@ -11,7 +10,7 @@ import orjson
 from heldout import cell
 from heldout.errors import Fault, Refusal, say
 from heldout.reporting.unmeasured import Unmeasured, missing
-from heldout.rows import VERDICTS, Row, clean, read
+from heldout.rows import VERDICTS, Row, clean, numbered
 
 # What changes from run to run, or with any edit of the library, and tells nothing of what an actor did.
 VOLATILE = (
@@ -20,7 +19,7 @@ VOLATILE = (
 )
 
 
-TABLE = "results.tsv"
+TABLE, REPORT = "results.tsv", "report.json"
 
 
 @dataclass(frozen=True)
@@ -38,13 +37,16 @@ def run_of(path: Path) -> Run:
     What was asked for is known of a run folder and of the table in it, and a report says it; of another table it is
     not known.
     """
-    table = path / TABLE if path.is_dir() else path
-    found, left = _of_report(path) if path.suffix == ".json" else (read(table), [])
-    if not found:
+    table, left = path / TABLE if path.is_dir() else path, list[Unmeasured]()
+    if path.suffix == ".json":
+        found, left = _of_report(path)
+        rows = _once(path, [f"{path}: cell {number}" for number in range(1, len(found) + 1)], _completed(found))
+    else:
+        lines = numbered(table)
+        rows = _once(path, [f"{table}:{number}" for number, _ in lines], _completed([row for _, row in lines]))
+    if not rows:
         raise Refusal(f"'{path}': the table has no rows", "run 'make grid' first")
-    if number := repeated(found):
-        say(f"'{path}': {number} rows repeat an earlier one and are counted; number the reps of a cell with --rep")
-    rows, place = _completed(found), table.resolve()
+    place = table.resolve()
     if place.name == TABLE:
         return Run(path, _with_subjects(place.parent, rows), missing(place.parent, rows))
     return Run(path, rows, left)
@@ -86,10 +88,46 @@ def _completed(rows: list[Row]) -> list[Row]:
     return found
 
 
-def repeated(rows: Iterable[Row]) -> int:
-    """Rows that are in every column what an earlier one is: a cell that was counted twice, or a copied line."""
-    lines = Counter(row.line() for row in rows)
-    return sum(number - 1 for number in lines.values())
+def _once(path: Path, places: Sequence[str], rows: Sequence[Row]) -> list[Row]:
+    """Each row once, as those who write a table have it; Refusal where two rows of one rep are not the same.
+
+    `places` says of each row where it stands.
+    """
+    found: dict[tuple[str, ...], tuple[str, Row]] = {}
+    for place, row in zip(places, rows, strict=True):
+        key = (row.info.get("suite", ""), row.scenario, row.model, str(row.rep))
+        first, same = found.setdefault(key, (place, row))
+        if same.line() != row.line():
+            what = "another verdict" if same.verdict != row.verdict else "other content"
+            raise Refusal(
+                f"{place}: {row.scenario} {row.model} rep {row.rep} stands in {_unit(first)}, too, with {what}",
+                "number the reps of a cell with --rep, and name the tables of two runs one by one",
+            )
+    if number := len(rows) - len(found):
+        say(f"'{path}': {number} rows repeat an earlier one and are counted once; number reps with --rep")
+    return [row for _, row in found.values()]
+
+
+def _unit(place: str) -> str:
+    """`line 3` of `x.tsv:3`, `cell 3` of `x.json: cell 3`."""
+    number = place.rpartition(":")[2]
+    return number.strip() if number.startswith(" ") else f"line {number}"
+
+
+def identity(path: Path) -> Path:
+    """What all spellings of a run share: its folder, also for the table and the report in it; else the file."""
+    place = (path / TABLE if path.is_dir() else path).resolve()
+    return place.parent if place.name in (TABLE, REPORT) else place
+
+
+def distinct(paths: Iterable[Path]) -> list[Path]:
+    """The paths, each run once under the first of its names; the others are said."""
+    found: dict[Path, Path] = {}
+    for path in paths:
+        first = found.setdefault(identity(path), path)
+        if first is not path:
+            say(f"'{path}' is the run '{first}' again and is counted once")
+    return list(found.values())
 
 
 def name_of(path: Path) -> str:
