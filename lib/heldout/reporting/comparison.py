@@ -11,6 +11,7 @@ from typing import Any
 
 from heldout import stats
 from heldout.reporting import build, decisions, figures, inference, mixture, summary
+from heldout.reporting.printed import rounded
 from heldout.reporting.unmeasured import counted
 from heldout.rows import Row
 
@@ -136,7 +137,7 @@ def _rates(base: Rows, current: Rows) -> tuple[float | None, float | None]:
     )
     both = [name for name in before if name in after]
     first, second = (stats.mean_rate([inference.counts(side[name]) for name in both]) for side in (before, after))
-    return (None if first is None else round(first, 4)), (None if second is None else round(second, 4))
+    return (None if first is None else rounded(first)), (None if second is None else rounded(second))
 
 
 def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
@@ -154,7 +155,7 @@ def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
     if old["pass_rate"] != new["pass_rate"]:
         worse = new["pass_rate"] < old["pass_rate"]
         reasons = [reason for row in after for reason in row.reasons] if worse else []
-        delta = round(new["pass_rate"] - old["pass_rate"], 4)
+        delta = rounded(new["pass_rate"] - old["pass_rate"])
         yield Item(
             "case", *key, old=_shown(before), new=_shown(after), delta=delta, reasons=list(dict.fromkeys(reasons))
         )
@@ -197,7 +198,7 @@ def _shown(rows: Rows) -> str:
 
 
 def _pair(old: float | None, new: float | None) -> dict[str, Any]:
-    delta = round(new - old, 4) if old is not None and new is not None else None
+    delta = rounded(new - old) if old is not None and new is not None else None
     return {"old": old, "new": new, "delta": delta}
 
 

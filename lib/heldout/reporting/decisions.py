@@ -11,6 +11,7 @@ from heldout import stats
 from heldout.errors import Refusal
 from heldout.reporting import inference, summary
 from heldout.reporting.build import by_suite
+from heldout.reporting.printed import LEAST_P, p_value, rate, rounded
 from heldout.reporting.summary import Group
 from heldout.reporting.unmeasured import Unmeasured
 from heldout.rows import Row
@@ -48,16 +49,21 @@ def plain(place: Place, told: stats.Comparison) -> dict[str, Any]:
     return {
         "suite": place[0],
         "model": place[1],
-        "difference": round(told.difference, 4),
+        "difference": rounded(told.difference),
         "interval": inference.pair(told.interval),
-        "p": round(told.p, 4),
-        "adjusted": round(told.adjusted, 4),
-        "floor": round(told.floor, 4),
+        "p": _p(told.p),
+        "adjusted": _p(told.adjusted),
+        "floor": _p(told.floor),
         "decision": told.decision,
         "reps_needed": told.reps_needed,
         "scenarios": told.scenarios,
         "left_out": list(told.left_out),
     }
+
+
+def _p(value: float) -> float:
+    """Four digits, of a small one the first four that it has: 0 would claim more than any test can."""
+    return round(value, 4) if value >= LEAST_P else float(f"{value:.4g}")
 
 
 def flips(base: Rows, current: Rows, unmeasured: Left = NONE_LEFT) -> dict[Key, tuple[str, str]]:
@@ -137,8 +143,8 @@ def _side(
         open_bars = any("undecided" in pair for pair in outcomes)
         unknown = open_bars or bool(lacking) or bool(told.left_out) or not told.scenarios
         effects.append(_effect(told, gained, lost, unknown, must_help))
-        figures = f"mean {told.difference:+.2f}, bars {gained} gained and {lost} lost, p {told.adjusted:.3g}"
-        lines.append(f"{suite} {figures}" + (", some cells undecided" if unknown else ""))
+        figures = f"mean {rate(told.difference, sign='+')}, bars {gained} gained and {lost} lost"
+        lines.append(f"{suite} {figures}, p {p_value(told.adjusted)}" + (", some cells undecided" if unknown else ""))
         lines += [f"{suite} {line}" for line in lacking]
     if not lines:
         raise Refusal(f"'{model}' has no sessions in both runs", "name models of MODELS")

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from heldout.reporting import mixture
+from heldout.reporting.printed import p_value, rate, short
 from heldout.reporting.tables import escaped, heading, table
 
 
@@ -61,9 +62,9 @@ def _sums(found: dict[str, Any]) -> list[list[str]]:
 def _tests(tests: list[dict[str, Any]]) -> list[list[str]]:
     lines = [["suite", "model", "scenarios", "difference", "95 %", "p", "outcome"]]
     for test in tests:
-        low, high = test["interval"]
-        figures = [f"{test['scenarios']}", f"{test['difference']:+.2f}", f"{low:+.2f} to {high:+.2f}"]
-        lines.append([test["suite"], test["model"], *figures, f"{test['adjusted']:.3g}", _outcome(test)])
+        difference, low, high = (rate(value, sign="+") for value in (test["difference"], *test["interval"]))
+        figures = [f"{test['scenarios']}", difference, f"{low} to {high}"]
+        lines.append([test["suite"], test["model"], *figures, p_value(test["adjusted"]), _outcome(test)])
     return lines
 
 
@@ -117,8 +118,8 @@ def _counts(counts: dict[str, int], sign: str = "") -> str:
 
 
 def _number(value: float | None, unit: int) -> str:
-    return "-" if value is None else f"{round(value / unit, 2):g}"
+    return "-" if value is None else short(value / unit)
 
 
 def _signed(value: float | None, unit: int) -> str:
-    return "-" if value is None else f"{round(value / unit, 2):+g}"
+    return "-" if value is None else short(value / unit, sign="+")

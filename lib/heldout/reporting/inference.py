@@ -11,6 +11,7 @@ from typing import Any
 
 from heldout import stats
 from heldout.files import natural
+from heldout.reporting.printed import rounded
 from heldout.reporting.summary import Group
 
 Groups = Sequence[Group]
@@ -109,7 +110,7 @@ def discriminations(groups: Groups) -> Iterator[dict[str, Any]]:
 
 def curve(reps: int) -> dict[float, float]:
     """The bar's operating curve: pass probability -> how often `reps` reps meet the bar."""
-    return {p: round(stats.bar_rate(reps, p), 4) for p in CURVE}
+    return {p: rounded(stats.bar_rate(reps, p)) for p in CURVE}
 
 
 def reps_to_settle() -> int:
@@ -118,11 +119,11 @@ def reps_to_settle() -> int:
 
 
 def pair(interval: stats.Interval) -> list[float]:
-    return [round(interval.low, 4), round(interval.high, 4)]
+    return [rounded(interval.low), rounded(interval.high)]
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    return None if value is None else rounded(value)
 
 
 def _split(groups: Iterable[Group], *keys: str) -> list[tuple[tuple[str, ...], list[Group]]]:
