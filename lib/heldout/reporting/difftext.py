@@ -36,6 +36,9 @@ def _head(found: dict[str, Any], notes: Sequence[str], form: str) -> list[str]:
         f"{told}" + (f", {errors} ERROR" if errors else "")
     ]
     lines += notes
+    if summary["left_out"]:
+        left_out = f"{summary['left_out']} others are left out"
+        lines.append(f"the figures are of the {summary['decided']} cases that both decided; {left_out}")
     if found["unknown"]:
         sides = " and ".join(found["unknown"])
         lines.append(f"the instrument of {sides} is not on record: cases were known by what their files say")
