@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, cast
 
@@ -19,6 +20,9 @@ VOLATILE = (
 )
 
 
+RESULTS = Path("results")
+A_RUN = "a run is a folder that 'make grid RUN=…' fills, such as results/grid"
+CLOSE = 0.6  # of names, as difflib measures it
 TABLE, REPORT = "results.tsv", "report.json"
 
 
@@ -37,6 +41,7 @@ def run_of(path: Path) -> Run:
     What was asked for is known of a run folder and of the table in it, and a report says it; of another table it is
     not known.
     """
+    _refuse_nothing(path)
     table, left = path / TABLE if path.is_dir() else path, list[Unmeasured]()
     if path.suffix == ".json":
         found, left = _of_report(path)
@@ -50,6 +55,27 @@ def run_of(path: Path) -> Run:
     if place.name == TABLE:
         return Run(path, _with_subjects(place.parent, rows), missing(place.parent, rows))
     return Run(path, rows, left)
+
+
+def _refuse_nothing(path: Path) -> None:
+    """Raise Refusal with the mend where `path` is no run at all."""
+    if path.is_dir() and not (path / TABLE).exists():
+        run = path.resolve()
+        score = f"make rescore RUN={run.name}" if run.parent == RESULTS.resolve() else f"bin/rescore {path}"
+        raise Refusal(f"'{path}' has no {TABLE}", f"'{score}' writes it from the cells that are there")
+    if not path.exists():
+        raise Refusal(f"cannot read '{path}': no such file or folder", _meant(path) or A_RUN)
+
+
+def _meant(path: Path) -> str:
+    """`did you mean 'results/grid'?` for the run of the closest name in results/; '' where none is close."""
+    known = [table.parent for folder in (RESULTS, RESULTS / "baseline") for table in folder.glob(f"*/{TABLE}")]
+    by_name = {run.name: run for run in reversed(known)}
+    # The table or report of a run, misspelt, is meant as that run.
+    for name in (path.name, path.parent.name):
+        if close := get_close_matches(name, by_name, n=1, cutoff=CLOSE):
+            return f"did you mean '{by_name[close[0]]}'?"
+    return ""
 
 
 def rows_of(path: Path) -> list[Row]:
