@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from heldout import rows
+from heldout import cell, rows
 from heldout.rows import Row
 
 
@@ -32,4 +32,16 @@ def written(folder: Path, table: list[Row]) -> Path:
     """A run folder with that table."""
     folder.mkdir(parents=True, exist_ok=True)
     rows.write(folder / "results.tsv", table)
+    return folder
+
+
+def asked(folder: Path, *cells: tuple[str, str, int], suite: str = "vault-write") -> Path:
+    """The same run folder, with cells.txt as a grid writes it: of each scenario × model that many reps."""
+    lines = [
+        f"results/{folder.name}/{suite}/{scenario}/{cell.spell(model)}/r{rep}/cell.json\n"
+        for scenario, model, reps in cells
+        for rep in range(1, reps + 1)
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "cells.txt").write_text("".join(lines))
     return folder

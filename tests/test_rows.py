@@ -109,3 +109,27 @@ def test_a_torn_last_line_is_not_written_over(tmp_path: Path) -> None:
     with pytest.raises(Refusal, match="no end"):
         rows.put(path, Row("P1", "m", 1, "PASS"))
     assert path.read_text() == rows.HEADER + "\nP1\thalf"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_tables_that_were_put_together_are_read(tmp_path: Path, mark: str, end: str) -> None:
+    """By `cat`, or by an editor that marks UTF-8 and ends lines as Windows does."""
+    one, two = Row("P1", "haiku", 1, "PASS", {"A": "pass"}), Row("P1", "haiku", 2, "FAIL", {"A": "fail"})
+    text = "".join((mark + rows.table([row])).replace("\n", end) for row in (one, two))
+    (tmp_path / "x.tsv").write_bytes(text.encode())
+    assert rows.read(tmp_path / "x.tsv") == [one, two]
+    rows.put(tmp_path / "x.tsv", one)
+    assert (tmp_path / "x.tsv").read_text() == rows.table([two, one])
+    (tmp_path / "x.tsv").write_bytes(f"{text}P1{end}".encode())
+    with pytest.raises(Refusal, match=r"x\.tsv:5: 1 columns"):
+        rows.read(tmp_path / "x.tsv")
+
+
+@given(st.lists(ROWS, max_size=4), st.lists(ROWS, max_size=4))
+def test_two_tables_in_one_file_are_the_rows_of_both(
+    tmp_path_factory: pytest.TempPathFactory, one: list[Row], two: list[Row]
+) -> None:
+    path = tmp_path_factory.mktemp("rows") / "x.tsv"
+    path.write_text(rows.table(one) + rows.table(two))
+    assert rows.table(rows.read(path)) == rows.table([*one, *two])

@@ -41,6 +41,8 @@ class Row:
     axes: Mapping[str, str] = field(default_factory=dict[str, str])
     reasons: tuple[str, ...] = ()
     info: Mapping[str, str] = field(default_factory=dict[str, str])
+    # The treatment by part, as the cell's record has it; no column of the table.
+    subjects: Mapping[str, str] = field(default_factory=dict[str, str])
 
     def line(self) -> str:
         """The row as it stands in the table, without the newline."""
@@ -88,15 +90,20 @@ def parse(line: str, where: str) -> Row:
 
 def read(path: Path) -> list[Row]:
     """All rows of a table, with or without the header line."""
+    return [row for _, row in numbered(path)]
+
+
+def numbered(path: Path) -> list[tuple[int, Row]]:
+    """The same with the line of each. Tables that `cat` put together have more header lines, and an editor's mark of
+    UTF-8 may stand before each."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:
         raise Refusal(f"cannot read '{path}': {error.strerror}") from error
     if text and not text.endswith("\n"):
         raise Refusal(f"cannot read '{path}': its last line has no end", "a writer was cut off; rescore the run")
-    lines = text.split("\n")[:-1]
-    start = 1 if lines and lines[0] == HEADER else 0
-    return [parse(line, f"{path}:{number}") for number, line in enumerate(lines[start:], start + 1)]
+    lines = ((number, line.removeprefix("\ufeff")) for number, line in enumerate(text.split("\n")[:-1], 1))
+    return [(number, parse(line, f"{path}:{number}")) for number, line in lines if line != HEADER]
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -120,6 +120,29 @@ def test_new_case_detection() -> None:
     assert only(diff(BASE[:2], [*BASE[:2], case("D3", "FAIL")]), "new-case")["outcome"] == "change"
 
 
+def test_the_figures_are_of_what_both_sides_have() -> None:
+    """Harder and dearer cases, or more reps of one of them, are no change of the others."""
+    hard = [case(f"D{number}", "FAIL", tools="90", ms="9000", agent_verdict="reject") for number in (4, 5)]
+    for base, current in ((BASE, [*BASE, *hard]), ([*BASE, *hard], BASE)):
+        found = diff(base, current)
+        assert {key: found["summary"][key]["delta"] for key in ("pass_rate", "tool_calls", "duration_ms")} == {
+            "pass_rate": 0,
+            "tool_calls": 0,
+            "duration_ms": 0,
+        }
+        assert (found["summary"]["pass_rate"]["old"], found["summary"]["left_out"]) == (1, 2)
+        assert found["summary"]["agent_verdicts"]["delta"] == {}
+        assert {item["kind"] for item in found["items"]} <= {"missing-case", "new-case"}
+    again = [replace(row, rep=rep) for rep in (1, 2, 3) for row in hard[:1]]
+    kinds = {item["kind"] for item in diff([*BASE, hard[0]], [*BASE, *again])["items"]}
+    assert kinds == {"agent_verdicts"}  # which are counts
+
+
+def test_a_case_of_error_is_left_out_of_the_figures() -> None:
+    summary = diff(BASE, [case("D1", "ERROR"), *BASE[1:]])["summary"]
+    assert (summary["decided"], summary["left_out"]) == (2, 1) and diff(BASE, BASE)["summary"]["left_out"] == 0
+
+
 def _written(tmp_path: Path, base: list[Row], current: list[Row]) -> tuple[Path, Path]:
     for name, table in (("base", base), ("now", current)):
         rows.write(tmp_path / name / "results.tsv", table)
@@ -137,14 +160,16 @@ def test_json_diff_output(tmp_path: Path) -> None:
     assert (found["base"]["name"], found["current"]["name"]) == ("base", "now")
     summary = found["summary"]
     assert (summary["regressions"], summary["compared"]) == (4, 2)
-    assert summary["pass_rate"] == {"old": 1.0, "new": 0.6667, "delta": -0.3333}
+    assert summary["pass_rate"] == {"old": 1.0, "new": 0.5, "delta": -0.5}  # of D1 and D2, which both have
+    assert (summary["decided"], summary["left_out"]) == (2, 2)
     assert [item["kind"] for item in found["items"]] == ["pass_rate", "case", "evidence", "missing-case", "new-case"]
 
 
 def test_markdown_diff_output(tmp_path: Path) -> None:
     out = bin("diff", *_written(tmp_path, BASE, WORSE), "--format", "md").stdout
     assert out.startswith("# base to now: 2 cases compared, 4 regressions, 0 improvements, 1 changes\n")
-    assert "| pass rate | 1 | 0.67 | -0.33 |" in out
+    assert "| pass rate | 1 | 0.5 | -0.5 |" in out
+    assert "the figures are of the 2 cases that both decided; 2 others are left out" in out
     assert "| outcome | what | where | base | current | delta |\n| --- | --- | --- | --- | --- | --- |" in out
     assert "| regression | evidence | D2 trace: metrics | covered | uncovered | -1 |" in out
     assert "| regression | missing case | D3 trace | 1/1 | - | - |" in out

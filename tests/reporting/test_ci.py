@@ -11,7 +11,7 @@ from tabling import sessions, written
 @pytest.mark.parametrize(
     ("gate", "status", "told"),
     [
-        ("haiku>=0.67", 0, "gate haiku>=0.67 held: vault-write haiku 0.83"),
+        ("haiku>=2/3", 0, "gate haiku>=2/3 held: vault-write haiku 0.83"),
         ("haiku >= 0.9", 1, "missed: vault-write haiku 0.83"),
         ("low(haiku)>=0.5", 1, "missed"),
         ("low(haiku)>=0.1", 0, "held"),
@@ -52,13 +52,6 @@ def test_an_error_row_without_a_suite_may_be_of_any(tmp_path: Path) -> None:
     assert bin("report", written(tmp_path, table), "--gate", "vault-write/haiku>=0.6").returncode == 2
 
 
-def test_a_gate_is_met_to_the_digits_it_is_written_with(tmp_path: Path) -> None:
-    run = written(tmp_path, sessions("P1", "haiku", "ppf"))
-    assert bin("report", run, "--gate", "haiku>=0.67").returncode == 0
-    assert bin("report", run, "--gate", "haiku>=0.667").returncode == 0
-    assert bin("report", run, "--gate", "haiku>=0.668").returncode == 1
-
-
 def test_the_low_end_of_saved_traces_is_their_rate(tmp_path: Path) -> None:
     table = sessions("D1", "trace", "p", "diagnosis", agent="trace")
     assert bin("report", written(tmp_path, table), "--gate", "low(trace)>=0.9").returncode == 0
@@ -67,10 +60,7 @@ def test_the_low_end_of_saved_traces_is_their_rate(tmp_path: Path) -> None:
 def test_a_run_is_not_counted_twice(tmp_path: Path) -> None:
     run = written(tmp_path, sessions("P1", "haiku", "p"))
     done = bin("report", run, run / "../" / run.name)
-    assert done.returncode == 2 and "a run is named twice" in one_line(done.stderr)
-    table = sessions("P1", "haiku", "p")
-    done = bin("report", written(tmp_path, table * 3))
-    assert "2 rows repeat an earlier one" in one_line(done.stderr)
+    assert done.returncode == 0 and "1 cells, 1 PASS" in done.stdout and "counted once" in one_line(done.stderr)
 
 
 def test_a_baseline_is_not_made_of_the_run_itself(tmp_path: Path) -> None:

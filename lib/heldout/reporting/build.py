@@ -4,28 +4,35 @@ from collections.abc import Sequence
 from typing import Any
 
 from heldout.reporting import figures, inference, mixture, summary
+from heldout.reporting.unmeasured import Unmeasured, counted
 from heldout.rows import Row
 
 SCHEMA = 1
 
 
-def build(name: str, rows: Sequence[Row], warnings: Sequence[str] = ()) -> dict[str, Any]:
-    """The whole report. It holds the rows, so that a report.json can be read in place of the table."""
-    groups = summary.groups(rows)
+def build(
+    name: str, rows: Sequence[Row], warnings: Sequence[str] = (), unmeasured: Sequence[Unmeasured] = ()
+) -> dict[str, Any]:
+    """The whole report. It holds the rows and what is unmeasured, so that it can be read in place of the run.
+
+    `unmeasured` is left out wherever it would be 0 or empty.
+    """
+    groups = summary.groups(rows, unmeasured)
     return {
         "schema": SCHEMA,
         "kind": "report",
         "name": name,
         "warnings": list(warnings),
-        "summary": figures.aggregate(rows),
+        "summary": {**figures.aggregate(rows), **counted(unmeasured)},
         "suites": [
             {
                 "suite": suite,
                 "model": model,
                 **figures.aggregate(found),
                 **inference.of_suite(_of(groups, suite, model)),
+                **counted([item for item in unmeasured if (item.suite, item.model) == (suite, model)]),
             }
-            for (suite, model), found in by_suite(rows).items()
+            for (suite, model), found in by_suite(rows, unmeasured).items()
         ],
         "scenarios": [_group(group) for group in groups],
         "ladders": list(inference.ladders(groups)),
@@ -36,15 +43,18 @@ def build(name: str, rows: Sequence[Row], warnings: Sequence[str] = ()) -> dict[
             if (told := figures.economics(found))
         ],
         "mixed": dict(mixture.within(rows)),
+        **({"unmeasured": [item._asdict() for item in unmeasured]} if unmeasured else {}),
         "cells": [cell(row) for row in rows],
     }
 
 
-def by_suite(rows: Sequence[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Rows by suite and model, in order of appearance."""
+def by_suite(rows: Sequence[Row], unmeasured: Sequence[Unmeasured] = ()) -> dict[tuple[str, str], list[Row]]:
+    """Rows by suite and model, in order of appearance; a suite × model of which nothing is measured has none."""
     found: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         found.setdefault((row.info.get("suite", ""), row.model), []).append(row)
+    for item in unmeasured:
+        found.setdefault((item.suite, item.model), [])
     return found
 
 
@@ -68,6 +78,7 @@ def cell(row: Row) -> dict[str, Any]:
         "tool_calls": figures.tool_calls(row),
         "duration_ms": figures.duration_ms(row),
         "info": dict(row.info),
+        **({"subjects": dict(row.subjects)} if row.subjects else {}),
     }
 
 
@@ -77,4 +88,5 @@ def _of(groups: Sequence[summary.Group], suite: str, model: str) -> list[summary
 
 def _group(group: summary.Group) -> dict[str, Any]:
     keys = ("suite", "scenario", "model", "polarity", "level", "passed", "failed", "errors", "judged")
-    return {**{key: getattr(group, key) for key in keys}, **inference.of_group(group)}
+    more = {"unmeasured": group.unmeasured} if group.unmeasured else {}
+    return {**{key: getattr(group, key) for key in keys}, **more, **inference.of_group(group)}

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from heldout.files import natural
+from heldout.reporting.printed import percent, rate, short
 
 Report = Mapping[str, Any]
 
@@ -108,19 +109,19 @@ def number(value: float) -> str:
     """A figure as people read it: thousands parted, three digits where it is small."""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:,.0f}"
-    return f"{value:.3g}"
+    return short(value, 3) if abs(value) < 1 else f"{value:.3g}"
 
 
-def share(rate: float | None) -> str:
+def share(of: float | None) -> str:
     """A rate in percent."""
-    return "–" if rate is None else f"{100 * rate:.0f}\u00a0%"
+    return "–" if of is None else f"{percent(of)}\u00a0%"
 
 
 def span(interval: Sequence[float] | None) -> str:
     """An interval in percent."""
-    return "" if interval is None else f"{100 * interval[0]:.0f}–{100 * interval[1]:.0f}\u00a0%"
+    return "" if interval is None else f"{percent(interval[0])}–{percent(interval[1])}\u00a0%"
 
 
 def signed(value: float) -> str:
     """A figure between -1 and 1, with a minus sign as wide as its digits."""
-    return f"{value:.2f}".replace("-", "−")
+    return rate(value).replace("-", "−")

@@ -7,10 +7,13 @@ change.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from statistics import fmean
 from typing import Any
 
 from heldout import stats
-from heldout.reporting import build, decisions, figures, inference, mixture, summary
+from heldout.reporting import build, decisions, figures, mixture, summary
+from heldout.reporting.printed import rounded
+from heldout.reporting.unmeasured import counted
 from heldout.rows import Row
 
 SCHEMA = 1
@@ -60,29 +63,31 @@ def decide(item: Item, base: Rows, current: Rows, tested: Tested) -> str:
     return CHANGE
 
 
-def compare(names: tuple[str, str], base: Rows, current: Rows) -> dict[str, Any]:
+def compare(
+    names: tuple[str, str], base: Rows, current: Rows, unmeasured: decisions.Left = decisions.NONE_LEFT
+) -> dict[str, Any]:
     """The whole comparison. Rows of ERROR are kept apart; `lost` among them are cases that only BASE could decide."""
-    tested, flipped = decisions.of_runs(base, current), decisions.flips(base, current)
+    tested, flipped = decisions.of_runs(base, current), decisions.flips(base, current, unmeasured)
     items = list(_items(base, current, tested))
     for item in items:
         if item.kind == "case" and (item.suite, item.model) in tested:
             item.bar = " to ".join(flipped.get((item.suite, item.scenario, item.model), ()))
     old, new = figures.aggregate(base), figures.aggregate(current)
     count = {outcome: sum(item.outcome == outcome for item in items) for outcome in OUTCOMES}
+    cases = [mixture.by_cell(side).keys() for side in (base, current)]
     sides = [{key for key, rows in mixture.by_cell(side).items() if mixture.trials(rows)} for side in (base, current)]
     return {
         "schema": SCHEMA,
         "kind": "diff",
-        "base": {"name": names[0], **old},
-        "current": {"name": names[1], **new},
+        "base": {"name": names[0], **old, **counted(unmeasured[0])},
+        "current": {"name": names[1], **new, **counted(unmeasured[1])},
         "summary": {
             **{f"{outcome}s" if outcome != UNDECIDED else outcome: number for outcome, number in count.items()},
-            "compared": len(mixture.by_cell(base).keys() & mixture.by_cell(current).keys()),
+            "compared": len(cases[0] & cases[1]),
             "decided": len(sides[0] & sides[1]),
-            "pass_rate": _pair(old["pass_rate"], new["pass_rate"]),
-            "tool_calls": _pair(old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
-            "duration_ms": _pair(old["duration_ms"]["mean"], new["duration_ms"]["mean"]),
-            "agent_verdicts": _counts(old["agent_verdicts"], new["agent_verdicts"]),
+            "left_out": len(cases[0] | cases[1]) - len(sides[0] & sides[1]),
+            **_means(base, current),
+            "agent_verdicts": _counts(*(figures.aggregate(side)["agent_verdicts"] for side in _decided(base, current))),
         },
         "mixed": dict(mixture.between(base, current)),
         "unknown": unknown(base, current),
@@ -112,28 +117,55 @@ def _items(base: Rows, current: Rows, tested: Tested) -> Iterator[Item]:
 
 def _of_suite(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
     """Differences of what a suite × model adds up to; a figure that one side lacks is not compared."""
-    old, new = figures.aggregate(base), figures.aggregate(current)
-    pairs = {
-        "pass_rate": _rates(base, current),
-        "tool_calls": (old["tool_calls"]["mean"], new["tool_calls"]["mean"]),
-        "duration_ms": (old["duration_ms"]["mean"], new["duration_ms"]["mean"]),
-    }
-    for kind, values in pairs.items():
-        if (pair := _pair(*values))["delta"]:
+    for kind, pair in _means(base, current).items():
+        if pair["delta"]:
             yield Item(kind, *key, **pair)
-    verdicts = _counts(old["agent_verdicts"], new["agent_verdicts"])
+    old, new = (figures.aggregate(side)["agent_verdicts"] for side in _decided(base, current))
+    verdicts = _counts(old, new)
     if verdicts["delta"] and base and current:
         yield Item("agent_verdicts", *key, **verdicts)
 
 
-def _rates(base: Rows, current: Rows) -> tuple[float | None, float | None]:
-    """Mean rate over the scenarios that both sides decided: a scenario that one side lacks is no drop of the others."""
-    before, after = (
-        {group.scenario: group for group in summary.groups(side) if group.trials} for side in (base, current)
-    )
-    both = [name for name in before if name in after]
-    first, second = (stats.mean_rate([inference.counts(side[name]) for name in both]) for side in (before, after))
-    return (None if first is None else round(first, 4)), (None if second is None else round(second, 4))
+def _decided(base: Rows, current: Rows) -> tuple[list[Row], list[Row]]:
+    """The trials of the cases that both sides decided: a case that one side lacks is no difference of the others."""
+    before, after = mixture.by_cell(mixture.trials(base)), mixture.by_cell(mixture.trials(current))
+    both = [key for key in before if key in after]
+    return [row for key in both for row in before[key]], [row for key in both for row in after[key]]
+
+
+def _means(base: Rows, current: Rows) -> dict[str, dict[str, Any]]:
+    """Pass rate, tool calls and duration of both sides: means over the cases that both have, each counting once.
+
+    Neither another set of cases nor other numbers of reps is then a difference.
+    """
+    return {
+        "pass_rate": _pair(*_mean(base, current, _passed)),
+        "tool_calls": _pair(*_mean(base, current, figures.tool_calls, 2)),
+        "duration_ms": _pair(*_mean(base, current, figures.duration_ms, 2)),
+    }
+
+
+def _passed(row: Row) -> float:
+    return float(row.verdict == "PASS")
+
+
+def _mean(base: Rows, current: Rows, figure: figures.Figure, digits: int = 4) -> tuple[float | None, float | None]:
+    """The mean on both sides, over the cases of which both have the figure; None where there is none."""
+    sides = [_of_cases(side, figure) for side in (base, current)]
+    both = [key for key in sides[0] if key in sides[1]]
+    # Beside a side that has the figure nowhere, the other still says what it has.
+    compared = [[side[key] for key in (both if all(sides) else side)] for side in sides]
+    old, new = (rounded(fmean(values), digits) if values else None for values in compared)
+    return old, new
+
+
+def _of_cases(rows: Rows, figure: figures.Figure) -> dict[Key, float]:
+    """By case the mean of the trials that have the figure."""
+    found: dict[Key, float] = {}
+    for key, same in mixture.by_cell(mixture.trials(rows)).items():
+        if values := [value for row in same if (value := figure(row)) is not None]:
+            found[key] = fmean(values)
+    return found
 
 
 def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
@@ -151,7 +183,7 @@ def _of_case(key: Key, base: Rows, current: Rows) -> Iterator[Item]:
     if old["pass_rate"] != new["pass_rate"]:
         worse = new["pass_rate"] < old["pass_rate"]
         reasons = [reason for row in after for reason in row.reasons] if worse else []
-        delta = round(new["pass_rate"] - old["pass_rate"], 4)
+        delta = rounded(new["pass_rate"] - old["pass_rate"])
         yield Item(
             "case", *key, old=_shown(before), new=_shown(after), delta=delta, reasons=list(dict.fromkeys(reasons))
         )
@@ -194,7 +226,7 @@ def _shown(rows: Rows) -> str:
 
 
 def _pair(old: float | None, new: float | None) -> dict[str, Any]:
-    delta = round(new - old, 4) if old is not None and new is not None else None
+    delta = rounded(new - old) if old is not None and new is not None else None
     return {"old": old, "new": new, "delta": delta}
 
 

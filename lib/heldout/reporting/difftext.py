@@ -1,14 +1,16 @@
 """A comparison of two runs for people, as aligned text or as Markdown."""
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from heldout.reporting import mixture
+from heldout.reporting.printed import p_value, rate, short
 from heldout.reporting.tables import escaped, heading, table
 
 
-def shown(found: dict[str, Any], form: str) -> str:
-    """The whole comparison (lib/diff.schema.json). `form` is text or md."""
-    lines = [*_head(found, form), *table(_sums(found), form)]
+def shown(found: dict[str, Any], form: str, notes: Sequence[str] = ()) -> str:
+    """The whole comparison (lib/diff.schema.json). `form` is text or md; `notes` come below the headline."""
+    lines = [*_head(found, notes, form), *table(_sums(found), form)]
     if found["tests"]:
         lines += [*heading("sessions, tested", form), *table(_tests(found["tests"]), form)]
     if found["items"]:
@@ -24,7 +26,7 @@ def shown(found: dict[str, Any], form: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _head(found: dict[str, Any], form: str) -> list[str]:
+def _head(found: dict[str, Any], notes: Sequence[str], form: str) -> list[str]:
     summary, base, current = found["summary"], found["base"], found["current"]
     told = ", ".join(f"{summary[f'{outcome}s']} {outcome}s" for outcome in ("regression", "improvement", "change"))
     told += f", {summary['undecided']} undecided" if summary["undecided"] else ""
@@ -33,6 +35,10 @@ def _head(found: dict[str, Any], form: str) -> list[str]:
         f"{'# ' if form == 'md' else ''}{base['name']} to {current['name']}: {summary['compared']} cases compared, "
         f"{told}" + (f", {errors} ERROR" if errors else "")
     ]
+    lines += notes
+    if summary["left_out"]:
+        left_out = f"{summary['left_out']} others are left out"
+        lines.append(f"the figures are of the {summary['decided']} cases that both decided; {left_out}")
     if found["unknown"]:
         sides = " and ".join(found["unknown"])
         lines.append(f"the instrument of {sides} is not on record: cases were known by what their files say")
@@ -59,9 +65,9 @@ def _sums(found: dict[str, Any]) -> list[list[str]]:
 def _tests(tests: list[dict[str, Any]]) -> list[list[str]]:
     lines = [["suite", "model", "scenarios", "difference", "95 %", "p", "outcome"]]
     for test in tests:
-        low, high = test["interval"]
-        figures = [f"{test['scenarios']}", f"{test['difference']:+.2f}", f"{low:+.2f} to {high:+.2f}"]
-        lines.append([test["suite"], test["model"], *figures, f"{test['adjusted']:.3g}", _outcome(test)])
+        difference, low, high = (rate(value, sign="+") for value in (test["difference"], *test["interval"]))
+        figures = [f"{test['scenarios']}", difference, f"{low} to {high}"]
+        lines.append([test["suite"], test["model"], *figures, p_value(test["adjusted"]), _outcome(test)])
     return lines
 
 
@@ -115,8 +121,8 @@ def _counts(counts: dict[str, int], sign: str = "") -> str:
 
 
 def _number(value: float | None, unit: int) -> str:
-    return "-" if value is None else f"{round(value / unit, 2):g}"
+    return "-" if value is None else short(value / unit)
 
 
 def _signed(value: float | None, unit: int) -> str:
-    return "-" if value is None else f"{round(value / unit, 2):+g}"
+    return "-" if value is None else short(value / unit, sign="+")

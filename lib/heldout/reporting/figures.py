@@ -6,6 +6,7 @@ from math import isfinite
 from statistics import median
 from typing import Any
 
+from heldout.reporting.printed import rounded
 from heldout.rows import VERDICTS, Row
 
 # What a session cost, by the key of a row's info: turns and calls, time, money, and how the work was split.
@@ -35,7 +36,7 @@ def evidence(row: Row) -> dict[str, Any] | None:
     if not covered and not uncovered:
         return None
     share = len(covered) / (len(covered) + len(uncovered))
-    return {"covered": covered, "uncovered": uncovered, "coverage": round(share, 4)}
+    return {"covered": covered, "uncovered": uncovered, "coverage": rounded(share)}
 
 
 def vias(row: Row) -> dict[str, str]:
@@ -58,7 +59,7 @@ def aggregate(rows: Sequence[Row]) -> dict[str, Any]:
         "verdicts": {verdict: count[verdict] for verdict in VERDICTS},
         "trials": len(trials),
         "passed": count["PASS"],
-        "pass_rate": round(count["PASS"] / len(trials), 4) if trials else None,
+        "pass_rate": rounded(count["PASS"] / len(trials)) if trials else None,
         "errors": dict(sorted(Counter(row.code or "unknown" for row in rows if row.verdict == "ERROR").items())),
         "agent_verdicts": dict(sorted(Counter(filter(None, map(agent_verdict, trials))).items())),
         "tool_calls": _mean(trials, tool_calls),

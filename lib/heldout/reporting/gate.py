@@ -1,28 +1,37 @@
 """Gates for CI: what the mean rate of a model, or the low end of its interval, must at least be.
 
-    haiku>=0.67                the mean over the scenarios of each suite
+    haiku>=2/3                 the mean over the scenarios of each suite
     vault-write/haiku>=0.67    of one suite alone
     low(haiku)>=0.5            the low end of its 95 % interval, for scenarios like these
     *>=0.67                    every model
 
-Reps of ERROR are no trials, yet they could have gone either way: a gate holds if it would hold had they all failed, is
-missed if it would be missed had they all passed, and is undecided between the two.
+What was measured is compared exactly, as a fraction: 2/3 is less than 0.67, and 209 of 210 are less than 1.
+
+Reps of ERROR, and those asked for and never measured, are no trials, yet they could have gone either way: a gate
+holds if it would hold had they all failed, is missed if it would be missed had they all passed, and is undecided
+between the two.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from heldout import stats
 from heldout.errors import Refusal
 from heldout.reporting import inference, summary
+from heldout.reporting.printed import short
 from heldout.reporting.summary import Group
 from heldout.reporting.text import between
+from heldout.reporting.unmeasured import Unmeasured
 from heldout.rows import Row
 
+APART = {"errors": "ERROR", "unmeasured": "unmeasured"}  # of a group: what is no trial
 HELD, MISSED, UNDECIDED = "held", "missed", "undecided"
+MOST_DIGITS = 12
+NONE = Fraction(2)  # no rate
 _GATE = re.compile(
-    r"\s*(?P<low>low\()?(?:(?P<suite>[^/()\s]+)/)?(?P<model>[^()\s]+?)(?(low)\))\s*>=\s*(?P<rate>[\d.]+)\s*"
+    r"\s*(?P<low>low\()?(?:(?P<suite>[^/()\s]+)/)?(?P<model>[^()\s]+?)(?(low)\))\s*>=\s*(?P<rate>[\d.]+(?:/\d+)?)\s*"
 )
 
 
@@ -32,20 +41,20 @@ class Gate:
     suite: str
     model: str
     low: bool
-    rate: float
-    digits: int
+    rate: Fraction
 
 
 def parse(text: str) -> Gate:
     """One gate; Refusal if it is none."""
     match = _GATE.fullmatch(text)
     try:
-        rate = float(match["rate"]) if match else 2.0
-    except ValueError:
-        rate = 2.0
+        rate = Fraction(match["rate"]) if match else NONE
+    except (ValueError, ZeroDivisionError):
+        rate = NONE
     if not match or not 0 <= rate <= 1:
         raise Refusal(
-            f"'{text}' is no gate", "write MODEL>=RATE, SUITE/MODEL>=RATE or low(MODEL)>=RATE, RATE from 0 to 1"
+            f"'{text}' is no gate",
+            "write MODEL>=RATE, SUITE/MODEL>=RATE or low(MODEL)>=RATE, RATE from 0 to 1, such as 0.8 or 2/3",
         )
     return Gate(
         text,
@@ -53,15 +62,14 @@ def parse(text: str) -> Gate:
         match["model"],
         bool(match["low"]),
         rate,
-        max(2, len(match["rate"].partition(".")[2])),
     )
 
 
-def tried(gate: Gate, rows: Sequence[Row]) -> list[tuple[str, str]]:
+def tried(gate: Gate, rows: Sequence[Row], unmeasured: Sequence[Unmeasured] = ()) -> list[tuple[str, str]]:
     """(outcome, line for people) for each suite × model that the gate is about; Refusal where it is about none."""
     found: dict[tuple[str, str], list[Group]] = {}
     strays: list[Group] = []
-    for group in summary.groups(rows):
+    for group in summary.groups(rows, unmeasured):
         if gate.model not in ("*", group.model):
             continue
         if not group.suite:
@@ -79,18 +87,31 @@ def tried(gate: Gate, rows: Sequence[Row]) -> list[tuple[str, str]]:
 
 
 def _one(gate: Gate, place: str, groups: list[Group]) -> tuple[str, str]:
-    worst = _measured(gate, [replace(group, failed=group.failed + group.errors, errors=0) for group in groups])
-    best = _measured(gate, [replace(group, passed=group.passed + group.errors, errors=0) for group in groups])
+    worst = _measured(gate, [replace(group, failed=group.failed + group.open) for group in groups])
+    best = _measured(gate, [replace(group, passed=group.passed + group.open) for group in groups])
     outcome = HELD if worst >= gate.rate else MISSED if best < gate.rate else UNDECIDED
-    told = inference.of_suite(groups)
-    mean = "no trial" if told["mean_rate"] is None else f"{told['mean_rate']:.3g} {between(told['interval'])}".rstrip()
-    errors = sum(group.errors for group in groups)
-    return outcome, f"gate {gate.text} {outcome}: {place} {mean}" + (f", {errors} ERROR" if errors else "")
+    told, mean = inference.of_suite(groups), "no trial"
+    if told["scenarios"]:
+        mean = f"{_told(_mean(groups), gate.rate)} {between(told['interval'])}".rstrip()
+        mean += f", low {_told(_measured(gate, groups), gate.rate)}" if gate.low else ""
+    apart = {name: sum(getattr(group, key) for group in groups) for key, name in APART.items()}
+    more = "".join(f", {number} {name}" for name, number in apart.items() if number)
+    return outcome, f"gate {gate.text} {outcome}: {place} {mean}{more}"
 
 
-def _measured(gate: Gate, groups: list[Group]) -> float:
-    """The figure, rounded to the digits that the gate was written with: 2/3 meets 0.67."""
-    cells = [inference.counts(group) for group in groups]
-    sampled = gate.low and not all(group.trace for group in groups)  # a saved trace is the same each time
-    value = stats.suite_interval(cells).low if sampled else stats.mean_rate(cells)
-    return round(value or 0.0, gate.digits)
+def _measured(gate: Gate, groups: list[Group]) -> Fraction:
+    """The figure that the gate is about; 0 without a trial."""
+    if gate.low and not all(group.trace for group in groups):  # a saved trace is the same each time
+        return Fraction(stats.suite_interval([inference.counts(group) for group in groups]).low)
+    return _mean(groups)
+
+
+def _mean(groups: list[Group]) -> Fraction:
+    rates = [Fraction(group.passed, group.trials) for group in groups if group.trials]
+    return sum(rates, Fraction()) / len(rates) if rates else Fraction()
+
+
+def _told(value: Fraction, limit: Fraction) -> str:
+    """The figure with as many digits as it takes to see on which side of the limit it is."""
+    figures = (short(float(value), digits) for digits in range(3, MOST_DIGITS))
+    return next((text for text in figures if (Fraction(text) >= limit) == (value >= limit)), str(value))

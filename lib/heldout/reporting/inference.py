@@ -1,7 +1,8 @@
 """What counts support: an interval beside each rate, the pass bar, the ladder by level, positives against negatives.
 
-A rep that ended in ERROR is no trial and in no rate; it counts for the bar alone, which asks for passes of the reps
-that were asked. Saved traces are deterministic: one rep is all there is, so they get no interval.
+A rep that ended in ERROR, or was asked for and never measured, is no trial and in no rate; it counts for the bar alone,
+which asks for passes of the reps that were asked. Saved traces are deterministic: one rep is all there is, so they get
+no interval.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 from heldout import stats
 from heldout.files import natural
+from heldout.reporting.printed import rounded
 from heldout.reporting.summary import Group
 
 Groups = Sequence[Group]
@@ -42,11 +44,11 @@ def of_group(group: Group) -> dict[str, Any]:
 
 
 def bar(group: Group) -> str:
-    """The screen of 2/3 of the reps asked: `met`, `missed`, or `undecided` while reps of ERROR could still turn it."""
-    needed = stats.bar_needed(group.trials + group.errors)
+    """The screen of 2/3 of the reps asked: `met`, `missed`, or `undecided` while reps of no outcome could turn it."""
+    needed = stats.bar_needed(group.asked)
     if group.trials and group.passed >= needed:
         return "met"
-    return "missed" if group.passed + group.errors < needed else "undecided"
+    return "missed" if group.passed + group.open < needed else "undecided"
 
 
 def of_suite(groups: Groups) -> dict[str, Any]:
@@ -108,7 +110,7 @@ def discriminations(groups: Groups) -> Iterator[dict[str, Any]]:
 
 def curve(reps: int) -> dict[float, float]:
     """The bar's operating curve: pass probability -> how often `reps` reps meet the bar."""
-    return {p: round(stats.bar_rate(reps, p), 4) for p in CURVE}
+    return {p: rounded(stats.bar_rate(reps, p)) for p in CURVE}
 
 
 def reps_to_settle() -> int:
@@ -117,11 +119,11 @@ def reps_to_settle() -> int:
 
 
 def pair(interval: stats.Interval) -> list[float]:
-    return [round(interval.low, 4), round(interval.high, 4)]
+    return [rounded(interval.low), rounded(interval.high)]
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 4)
+    return None if value is None else rounded(value)
 
 
 def _split(groups: Iterable[Group], *keys: str) -> list[tuple[tuple[str, ...], list[Group]]]:

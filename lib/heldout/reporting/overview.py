@@ -7,7 +7,9 @@ from typing import Any
 from heldout import ledger
 from heldout.errors import Refusal
 from heldout.reporting.cellview import LINE
+from heldout.reporting.mixture import what
 from heldout.reporting.tasks import Tasks
+from heldout.reporting.unmeasured import Unmeasured, sentence
 from heldout.reporting.visible import cut
 from heldout.rows import VERDICTS
 
@@ -26,10 +28,18 @@ _PATTERNS = {
 
 
 def head(report: Report) -> dict[str, Any]:
-    """Counts by verdict with their share in percent, and what kind of agents they are of."""
+    """Counts by verdict with their share in percent, what kind of agents they are of, and what was not measured."""
     total, count = len(report["cells"]), report["summary"]["verdicts"]
     verdicts = [(name, count[name], 100 * count[name] / total if total else 0) for name in VERDICTS]
-    return {"cells": total, "verdicts": verdicts, "agents": _agents(report["cells"])}
+    left = [Unmeasured(**item) for item in report.get("unmeasured", ())]
+    return {
+        "cells": total,
+        "verdicts": verdicts,
+        "agents": _agents(report["cells"]),
+        "unmeasured": len(left),
+        "missing": sentence(left),
+        "mixed": what(report["mixed"]),
+    }
 
 
 def _agents(cells: Sequence[Report]) -> str:
@@ -92,6 +102,7 @@ def _square(group: Report | None, link: str) -> dict[str, Any] | None:
         "step": None if rate is None else round(rate * STEPS),
         "interval": group.get("interval") if trials else None,
         "errors": group["errors"],
+        "unmeasured": group.get("unmeasured", 0),
         "judged": bool(group["judged"]),
         "bar": group.get("bar", ""),
     }

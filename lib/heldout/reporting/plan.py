@@ -6,6 +6,7 @@ from statistics import median
 
 from heldout import stats
 from heldout.reporting import figures
+from heldout.reporting.printed import p_value, rate
 from heldout.reporting.tables import Grid
 from heldout.rows import Row
 
@@ -107,13 +108,13 @@ def power_table(cells: Iterable[Planned]) -> Grid:
     reps: dict[str, dict[str, set[int]]] = {}
     for cell in cells:
         reps.setdefault(cell.suite, {}).setdefault(cell.scenario, set()).add(cell.rep)
-    grid = [["suite", "scenarios", "reps", "smallest p", *(f"finds from {rate:g}" for rate in RATES)]]
+    grid = [["suite", "scenarios", "reps", "smallest p", *(f"finds from {each:g}" for each in RATES)]]
     for suite, scenarios in reps.items():
         counts = [len(found) for found in scenarios.values()]
         floor = stats.attainable_p(counts, counts)
-        finds = [stats.detectable(rate, len(counts), min(counts)) for rate in RATES]
-        told = ["nothing: too few reps" if size is None else f"{size:.2f} or more" for size in finds]
-        grid.append([suite, str(len(counts)), str(min(counts)), f"{floor:.2g}", *told])
+        finds = [stats.detectable(each, len(counts), min(counts)) for each in RATES]
+        told = ["nothing: too few reps" if size is None else f"{rate(size)} or more" for size in finds]
+        grid.append([suite, str(len(counts)), str(min(counts)), p_value(floor, 2), *told])
     return grid
 
 

@@ -4,12 +4,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from heldout.reporting.unmeasured import Unmeasured
 from heldout.rows import Row
+
+TRACE = "trace"  # the model of saved traces
 
 
 @dataclass
 class Group:
-    """The reps of one scenario × model. A rep that ended in ERROR is no trial: it is counted apart."""
+    """The reps of one scenario × model. What ended in ERROR or was not measured is no trial: it is counted apart."""
 
     scenario: str
     model: str
@@ -20,12 +23,26 @@ class Group:
     passed: int = 0
     failed: int = 0
     errors: int = 0
+    unmeasured: int = 0
     judged: int = 0
     reasons: Counter[str] = field(default_factory=Counter[str])
 
     @property
+    def key(self) -> tuple[str, str, str]:
+        return self.suite, self.scenario, self.model
+
+    @property
     def trials(self) -> int:
         return self.passed + self.failed
+
+    @property
+    def open(self) -> int:
+        """Reps that were asked for and could have gone either way."""
+        return self.errors + self.unmeasured
+
+    @property
+    def asked(self) -> int:
+        return self.trials + self.open
 
     def add(self, row: Row) -> None:
         self.passed += row.verdict == "PASS"
@@ -35,13 +52,14 @@ class Group:
         self.reasons.update(row.reasons)
 
     def shown(self) -> str:
-        """`2/3`, with ` +1 ERROR` for reps that could not be measured and `*` where a judge decided."""
-        star = "*" * bool(self.judged)
-        return f"{self.passed}/{self.trials}{star}" + (f" +{self.errors} ERROR" if self.errors else "")
+        """`2/3`, with ` +1 ERROR` for reps that could not be measured or decided, ` +1 unmeasured` for those that were
+        not even tried, and `*` where a judge decided."""
+        more = f" +{self.errors} ERROR" * bool(self.errors) + f" +{self.unmeasured} unmeasured" * bool(self.unmeasured)
+        return f"{self.passed}/{self.trials}{'*' * bool(self.judged)}{more}"
 
 
-def groups(rows: Iterable[Row]) -> list[Group]:
-    """One group a suite × scenario × model, in order of first appearance."""
+def groups(rows: Iterable[Row], unmeasured: Iterable[Unmeasured] = ()) -> list[Group]:
+    """One group a suite × scenario × model, in order of first appearance; those without any row come last."""
     found: dict[tuple[str, str, str], Group] = {}
     for row in rows:
         suite = row.info.get("suite", "")
@@ -50,6 +68,9 @@ def groups(rows: Iterable[Row]) -> list[Group]:
             setattr(group, key, row.info.get(key, getattr(group, key)))
         group.trace = group.trace or row.info.get("agent") == "trace"
         group.add(row)
+    for item in unmeasured:
+        key = (item.suite, item.scenario, item.model)
+        found.setdefault(key, Group(item.scenario, item.model, item.suite, trace=item.model == TRACE)).unmeasured += 1
     return list(found.values())
 
 

@@ -1,11 +1,13 @@
 """The report for people, as aligned text or as Markdown: tables of counts with their intervals, and the reasons."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from heldout.files import natural
 from heldout.reporting import build, figures, inference, mixture, summary
+from heldout.reporting.printed import percent, rate, short
 from heldout.reporting.tables import Grid, escaped, heading, table
+from heldout.reporting.unmeasured import Unmeasured, sentence
 from heldout.rows import Row
 
 REASONS = 3  # shown a scenario × model
@@ -16,14 +18,15 @@ NAMES = {"ms": "seconds", "tools": "tool calls"}
 Rows = Sequence[Row]
 
 
-def shown(name: str, rows: Rows, form: str, warnings: Iterable[str] = ()) -> str:
+def shown(name: str, rows: Rows, form: str, warnings: Iterable[str] = (), unmeasured: Sequence[Unmeasured] = ()) -> str:
     """The whole report. `form` is text or md."""
-    found = summary.groups(rows)
+    found = summary.groups(rows, unmeasured)
     traces = {group.scenario for group in found if group.trace}
-    lines = [*_head(name, rows, form), *_paragraphs(warnings, form), *([] if form == "md" else [""])]
+    left = [f"{sentence(unmeasured)}; the same 'make grid' goes on"] if unmeasured else []
+    lines = [*_head(name, rows, form), *_paragraphs([*left, *warnings], form), *([] if form == "md" else [""])]
     for suite in dict.fromkeys(group.suite for group in found if group.scenario not in traces):
         lines += [*table(_matrix([group for group in found if group.suite == suite]), form), ""]
-    lines += table(_sums(rows, found), form)
+    lines += table(_sums(build.by_suite(rows, unmeasured), found), form)
     lines += [*_legend(found, form), *_curves(found, form), *_economics(rows, form)]
     if reasons := list(_reasons(found, form)):
         lines += [*heading("reasons", form), *reasons]
@@ -36,7 +39,7 @@ def shown(name: str, rows: Rows, form: str, warnings: Iterable[str] = ()) -> str
 
 def between(interval: Sequence[float] | None) -> str:
     """`0.21–0.94`; '' where there is no interval."""
-    return f"{interval[0]:.2f}–{interval[1]:.2f}" if interval else ""
+    return f"{rate(interval[0])}–{rate(interval[1])}" if interval else ""
 
 
 def _paragraphs(texts: Iterable[str], form: str) -> list[str]:
@@ -74,16 +77,16 @@ def _matrix(found: list[summary.Group]) -> Grid:
     return [["scenario", *models], *([name, *(cell(by.get((name, model))) for model in models)] for name in scenarios)]
 
 
-def _sums(rows: Rows, found: list[summary.Group]) -> Grid:
+def _sums(by: Mapping[tuple[str, str], Rows], found: list[summary.Group]) -> Grid:
     """A line a suite × model; columns that are empty in all of them are left out."""
     lines = [["suite", "model", "passed", "mean", "95 %", "pass^k", "bar", "tool calls", "seconds", "agent verdicts"]]
-    for (suite, model), same in build.by_suite(rows).items():
+    for (suite, model), same in by.items():
         sums = figures.aggregate(same)
         groups = [group for group in found if (group.suite, group.model) == (suite, model)]
         line, told = [suite, model, f"{sums['passed']}/{sums['trials']}"], inference.of_suite(groups)
-        line += ["-" if told["mean_rate"] is None else f"{told['mean_rate']:.2f}", between(told["interval"])]
-        several = told["interval"] and told["pass_hat_k"] is not None
-        line += [f"{told['pass_hat_k']:.2f} at {told['k']}" if several else ""]
+        line += ["-" if told["mean_rate"] is None else rate(told["mean_rate"]), between(told["interval"])]
+        power = told["pass_hat_k"] if told["interval"] else None
+        line += ["" if power is None else f"{rate(power)} at {told['k']}"]
         open_ones = told["bars"]["undecided"]
         more = f" +{open_ones} undecided" if open_ones else ""
         line += [f"{told['bars']['met']} of {len(groups)}{more}" if told["interval"] else ""]
@@ -103,11 +106,11 @@ def _mean(sums: dict[str, Any], key: str, unit: int) -> str:
 
 def _legend(found: list[summary.Group], form: str) -> list[str]:
     """What the intervals are of, and what the bar lets through at the reps of this run."""
-    asked = sorted({group.trials + group.errors for group in found if not group.trace})
+    asked = sorted({group.asked for group in found if not group.trace})
     if not asked:
         return []
     reps = f"{asked[0]} rep" + "s" * (asked[0] != 1) + (" (the fewest here)" if len(asked) > 1 else "")
-    passing = ", ".join(f"{share:.0%} at {p:g}" for p, share in inference.curve(asked[0]).items())
+    passing = ", ".join(f"{percent(share)}% at {p:g}" for p, share in inference.curve(asked[0]).items())
     lines = [
         "intervals: 95 %, of a scenario Wilson's, of a mean for scenarios like these; reps of ERROR are no trials",
         f"bar: 2/3 of the reps asked pass, a screen and no proof; at {reps} it is met, by true rate: {passing}",
@@ -130,13 +133,13 @@ def _curves(found: list[summary.Group], form: str) -> list[str]:
         grid = [["suite", "model", "scenarios", *(f"level {level}" for level in levels), "note"]]
         for ladder in ladders:
             by = {level["level"]: level for level in ladder["levels"]}
-            cells = [f"{by[at]['rate']:.2f} {between(by[at]['interval'])}" if at in by else "-" for at in levels]
+            cells = [f"{rate(by[at]['rate'])} {between(by[at]['interval'])}" if at in by else "-" for at in levels]
             grid.append([ladder["suite"], ladder["model"], ladder["polarity"] or "-", *cells, _rises(ladder)])
         lines += [*heading("by level, 1 being the most explicit", form), *table(grid, form)]
     if told := list(inference.discriminations(found)):
         grid = [["suite", "model", "positives", "false alarms", "difference", "95 %", "pattern"]]
         for item in told:
-            rates = [f"{item['tpr']:.2f}", f"{item['fpr']:.2f}", f"{item['j']:+.2f}", between(item["interval"])]
+            rates = [rate(item["tpr"]), rate(item["fpr"]), rate(item["j"], sign="+"), between(item["interval"])]
             grid.append([item["suite"], item["model"], *rates, item["pattern"]])
         lines += [*heading("positives against negatives (Youden's J)", form), *table(grid, form)]
     return lines
@@ -145,7 +148,7 @@ def _curves(found: list[summary.Group], form: str) -> list[str]:
 def _rises(ladder: dict[str, Any]) -> str:
     if not ladder["violations"]:
         return "falls or stays"
-    return f"rises {ladder['violations']} ×, by at most {ladder['largest']:.2f}"
+    return f"rises {ladder['violations']} ×, by at most {rate(ladder['largest'])}"
 
 
 def _economics(rows: Rows, form: str) -> list[str]:
@@ -167,7 +170,7 @@ def _economics(rows: Rows, form: str) -> list[str]:
 def _spread(figure: dict[str, Any] | None, unit: int) -> str:
     if not figure:
         return "-"
-    middle, low, high = (f"{round(figure[key] / unit, 2):g}" for key in ("median", "low", "high"))
+    middle, low, high = (short(figure[key] / unit) for key in ("median", "low", "high"))
     return middle if low == high else f"{middle} ({low}–{high})"
 
 
