@@ -222,11 +222,11 @@ def test_what_is_required_can_be_delivered(
 def test_plugins_of_a_run_must_be_able_to_deliver_it(tmp_path: Path) -> None:
     stub = ROOT / "fixture/plugins/subagent-model"
     told = "P1-L1-reporting cannot require 'hook:os-vault': there is no plugin 'os-vault' among"
-    for words in (
-        ("run", "P1", "never", tmp_path / "run", "--plugin", stub),
-        ("cells", tmp_path / "run", "--scenarios", "P1", "--models", "never", "--plugin", stub),
+    run = tmp_path / "run"
+    for done in (
+        bin("run", "P1", "never", run, "--plugin", stub),
+        bin("cells", run, "--scenarios", "P1", "--models", "never", "--plugin", stub),
     ):
-        done = bin(*words)
         assert (done.returncode, done.stdout) == (2, "")
         assert told in done.stderr
     assert not (tmp_path / "run").exists()
