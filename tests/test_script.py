@@ -132,6 +132,13 @@ def test_scripted_usage_has_the_names_of_the_api(tmp_path: Path) -> None:
         ),
         ("a:\n  env: [X]\n  turns:\n  - text: x\n", ":2: 'env' must be a mapping, not a list"),
         ("a b:\n  turns:\n  - text: x\n", "actor name 'a b' must be"),
+        (
+            "a:\n  turns: [{text: x}]\nhaiku:\n  turns: [{text: x}]\n",
+            ":3: actor name 'haiku' is an alias of lib/models.yaml",
+        ),
+        ("claude-opus-4-1:\n  turns: [{text: x}]\n", "actor name 'claude-opus-4-1' is read as the full id of a model"),
+        ("trace:\n  turns: [{text: x}]\n", "actor name 'trace' is the model of saved traces; name it otherwise"),
+        ("FAILS:\n  turns: [{text: x}]\n", "actor name 'FAILS' has '..' or one of PASS, FAIL, ERROR"),
         ("- x\n", "must map names to actors, not a list"),
         ("a: [\n", ":2: not YAML"),
     ],

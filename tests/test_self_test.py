@@ -143,3 +143,26 @@ def test_a_mistake_in_a_scenario_is_told_as_lint_tells_it(tiny: Path, old: str, 
     assert status == 2
     assert f"C1-quiet.md{complaint}" in told
     assert one_line(told).removeprefix("self-test: ") in bin("check", "--lint", root=tiny).stdout
+
+
+@pytest.mark.parametrize("name", ["haiku", "claude-haiku-4-5", "trace"])
+def test_an_actor_is_not_named_like_a_model(tiny: Path, tmp_path: Path, name: str) -> None:
+    """The client that such a name would start leaves a mark; it is never there."""
+    client = tmp_path / "client"
+    client.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    client.chmod(0o755)
+    _plays(tiny, WRITES.replace("writes:", f"{name}:"))
+    done = bin("self-test", "--suite", "tiny", "--quiet", root=tiny, env={"HELDOUT_CLAUDE": str(client)})
+    assert done.returncode == 2
+    assert f"C1-quiet.yaml:1: actor name '{name}' " in done.stdout + done.stderr
+    assert not (tmp_path / "started").exists()
+
+
+@pytest.mark.parametrize("model", ["haiku", "claude-haiku-4-5", "claude:x"])
+def test_no_live_session_is_started_without_its_task(tmp_path: Path, model: str) -> None:
+    client = tmp_path / "client"
+    client.write_text(f"#!/bin/sh\ntouch {tmp_path}/started\n")
+    client.chmod(0o755)
+    done = bin("run", "P1", model, tmp_path / "run", "--withhold-task", env={"HELDOUT_CLAUDE": str(client)})
+    assert (done.returncode, f"model '{model}' is no embedded actor" in one_line(done.stderr)) == (2, True)
+    assert not (tmp_path / "started").exists() and not (tmp_path / "run").exists()

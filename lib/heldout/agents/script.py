@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refusal
+from heldout.rows import VERDICTS
+from heldout.scenario import model_families
 from heldout.yamlfile import Document, kind, near_miss
 from heldout.yamlfile import load as load_yaml
 
@@ -31,6 +33,7 @@ TOOLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "SendMessage": (("to",), ("message", "summary")),
 }
 SPAWNERS = ("Agent", "Task")
+SAVED = "trace"  # the one model of a scenario that is a saved trace
 ENDS = ("completed", "killed", "api_error", "max_turns", "budget", "empty")
 # Every request costs the same on the way in, so that sums are easy to check by hand.
 INPUT = {"input_tokens": 100, "cache_creation_input_tokens": 2000, "cache_read_input_tokens": 3000}
@@ -159,6 +162,8 @@ def _actor(document: Document, name: Any) -> Actor:
     data = document.data[name]
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise document.refuse(f"actor name '{name}' must be letters, digits, '.', '_' and '-'", name)
+    if told := _means_another(name):
+        raise document.refuse(f"actor name '{name}' {told}", name, mend="name it otherwise")
     document.only_keys(data, _ACTOR_KEYS, name)
     _typed(document, data, bool, name, "default")
     ends = data.get("ends", "completed")
@@ -170,6 +175,19 @@ def _actor(document: Document, name: Any) -> Actor:
     _check_end(document, actor)
     _check_spawns(document, actor)
     return actor
+
+
+def _means_another(name: str) -> str:
+    """Why a run of that name would not play the actor, or ''. A live session would be started, and paid for."""
+    if name in model_families():
+        return "is an alias of lib/models.yaml"
+    if name.startswith("claude-"):
+        return "is read as the full id of a model"
+    if name == SAVED:
+        return "is the model of saved traces"
+    if ".." in name or any(word in name for word in VERDICTS):
+        return f"has '..' or one of {', '.join(VERDICTS)}, which no name of a cell has"
+    return ""
 
 
 def _check_end(document: Document, actor: Actor) -> None:
