@@ -166,3 +166,75 @@ def test_no_live_session_is_started_without_its_task(tmp_path: Path, model: str)
     done = bin("run", "P1", model, tmp_path / "run", "--withhold-task", env={"HELDOUT_CLAUDE": str(client)})
     assert (done.returncode, f"model '{model}' is no embedded actor" in one_line(done.stderr)) == (2, True)
     assert not (tmp_path / "started").exists() and not (tmp_path / "run").exists()
+
+
+EDITS = """\
+writes:
+  expect: {verdict: FAIL, axes: "A:fail"}
+  turns:
+  - calls:
+    - Write: {file_path: "{sandbox}/vault/x.md", content: x}
+    - Edit: {file_path: "{cwd}/README.md", old_string: "no such line", new_string: y}
+    - Bash: {command: "false"}
+  - text: Done.
+"""
+
+
+def test_a_call_that_fails_unexpectedly_is_told(tiny: Path) -> None:
+    _plays(tiny, EDITS)
+    status, told = _told(tiny)
+    assert (status, told.count("DIFFERENT")) == (1, 1)
+    assert "DIFFERENT\tC1-quiet\twrites\tFAIL\tA:fail\tEdit '" in told
+    assert "String to replace not found in file. String: no such line" in told
+    assert "(a call that is to fail says 'fails: true' beside its tool)" in told
+    _plays(tiny, EDITS.replace("new_string: y}", "new_string: y}\n      fails: true"))
+    assert _told(tiny) == (0, "self-test: 4 cases, 0 different\n")
+
+
+def test_a_call_that_does_not_fail_as_it_should_is_told(tiny: Path) -> None:
+    _plays(tiny, WRITES.replace("content: x}", "content: x}\n      fails: true"))
+    status, told = _told(tiny)
+    assert (status, "/vault/x.md' did not fail (a call" in told) == (1, True)
+
+
+def test_a_rubric_that_the_suite_does_not_have_is_refused(tiny: Path) -> None:
+    (tiny / "fixture/tiny/rubrics").mkdir()
+    (tiny / "fixture/tiny/rubrics/offer.md").write_text("x")
+    _plays(tiny, WRITES.replace("  turns:", "  judge: {ofer: {answer: 'yes', quote: x}}\n  turns:"))
+    status, told = _told(tiny)
+    assert status == 2
+    assert "C1-quiet.yaml:3: 'judge' answers rubric 'ofer', which 'tiny' does not have; did you mean 'offer'?" in told
+
+
+PATTERNS = SCENARIO.replace("negative", "positive").replace(
+    "{no_note_written: {}}", "{note_written: {topics: [finch]}}"
+)
+SET = "C1-quiet/A/topics"
+
+
+def _phrases(root: Path, *more: str, mark: str = "") -> None:
+    texts = [f"{SET}\tmatch\tfinch {n}" for n in range(10)] + [f"{SET}\tmiss\tfitch {n}" for n in range(10)]
+    lines = ["set\tkind\ttext", *texts, *more]
+    (root / "fixture/tiny/phrases.tsv").write_text(mark + "".join(f"{line}\n" for line in lines), encoding="utf-8")
+    (root / "scenarios/tiny/C1-quiet.md").write_text(PATTERNS)
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("C1-quiet/A/topic\tmatch\tfinch", ":22: 'C1-quiet/A/topic' is a set of no scenario; did you mean"),
+        (f"{SET}\tmatch\tFinch  3", ":22: the phrase 'Finch 3' of 'C1-quiet/A/topics' stands in line 5 too; write"),
+        (f"{SET}\tmiss\tfinch 3", ":22: the phrase 'finch 3' of 'C1-quiet/A/topics' stands in line 5 too; write"),
+    ],
+)
+def test_slips_in_phrases_are_told_by_lint_and_self_test(tiny: Path, line: str, told: str) -> None:
+    _plays(tiny, WRITES.replace("content: x", "content: finch").replace('FAIL, axes: "A:fail"', 'PASS, axes: "A:pass"'))
+    _phrases(tiny)
+    assert _told(tiny) == (0, "self-test: 6 cases, 0 different\n")
+    _phrases(tiny, mark="\ufeff")
+    assert _told(tiny) == (0, "self-test: 6 cases, 0 different\n")
+    _phrases(tiny, line)
+    status, said = _told(tiny)
+    assert status in (1, 2) and f"phrases.tsv{told}" in said
+    done = bin("check", "--lint", root=tiny)
+    assert done.returncode == 2 and f"phrases.tsv{told}" in done.stdout
