@@ -56,8 +56,8 @@ def _refused(root: Path, text: str) -> str:
 BROKEN = [
     ("title: a test", "tittle: a test", ":4: unknown key 'tittle'; did you mean 'title'?"),
     ("limits: {turns: 40", "limits: {turn: 40", ":13: unknown limit 'turn'; did you mean 'turns'?"),
-    ("turns: 40", "turns: -1", ":13: limit 'turns' must be a number above 0"),
-    ("turns: 40", "turns: yes", ":13: limit 'turns' must be a number above 0"),
+    ("turns: 40", "turns: -1", ":13: limit 'turns' must be a whole number above 0, not '-1'"),
+    ("turns: 40", "turns: yes", ":13: limit 'turns' must be a whole number above 0, not 'True'"),
     (
         "note_written: {topics",
         "note_writen: {topics",

@@ -132,6 +132,26 @@ def test_scripted_usage_has_the_names_of_the_api(tmp_path: Path) -> None:
         ),
         ("a:\n  env: [X]\n  turns:\n  - text: x\n", ":2: 'env' must be a mapping, not a list"),
         ("a b:\n  turns:\n  - text: x\n", "actor name 'a b' must be"),
+        (
+            "a:\n  turns: [{text: x}]\nhaiku:\n  turns: [{text: x}]\n",
+            ":3: actor name 'haiku' is an alias of lib/models.yaml",
+        ),
+        ("claude-opus-4-1:\n  turns: [{text: x}]\n", "actor name 'claude-opus-4-1' is read as the full id of a model"),
+        ("trace:\n  turns: [{text: x}]\n", "actor name 'trace' is the model of saved traces; name it otherwise"),
+        ("FAILS:\n  turns: [{text: x}]\n", "actor name 'FAILS' has '..' or one of PASS, FAIL, ERROR"),
+        ("a:\n  turns: [{text: 'in {cdw}'}]\n", r":2: '\{cdw\}' in 'text' stands for nothing; did you mean 'cwd'\?"),
+        (
+            "a:\n  turns:\n  - calls:\n    - Read: {file_path: '{here}/x'}\n  - text: x\n",
+            r":4: '\{here\}' in 'file_path' stands for nothing",
+        ),
+        (
+            "a:\n  turns:\n  - calls:\n    - Bash: {command: 'ls {plugins:p}/x'}\n  - text: x\n",
+            r":4: '\{plugins:p\}' in 'command' stands for nothing; did you mean 'plugin'\?",
+        ),
+        (
+            "a:\n  turns:\n  - calls:\n    - Bash: {command: x}\n      fails: maybe\n  - text: x\n",
+            "'fails' must be yes/no",
+        ),
         ("- x\n", "must map names to actors, not a list"),
         ("a: [\n", ":2: not YAML"),
     ],
@@ -144,6 +164,13 @@ def test_refusals_name_the_place_and_the_near_miss(tmp_path: Path, text: str, me
 
 
 SPAWN = "    - Agent: {{description: {0}, prompt: {1}}}\n      turns: [{{text: {0}}}]\n"
+
+
+def test_braces_of_code_are_no_slips_of_a_placeholder(tmp_path: Path) -> None:
+    command = "echo ${cdw} #{cdw} {a,b} $(awk '{print $1}')"
+    write = "Write: {file_path: '{cwd}/x', content: 'f\"{mode}\"'}"
+    turns = f"  turns:\n  - calls:\n    - Bash: {{command: \"{command}\"}}\n    - {write}\n  - text: 'a {{word}}'\n"
+    assert len(load(tmp_path, f"a:\n{turns}")["a"].turns[0].calls) == 2
 
 
 def test_two_spawns_with_one_prompt_are_refused(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ import subprocess
 import tarfile
 import tempfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from heldout import hashes, tree
@@ -59,6 +61,36 @@ def pristine(scenario: Scenario) -> tuple[dict[str, tree.Entry], Callable[[str],
     """The listing of an untouched sandbox of today's fixture, and a reader of its files."""
     archive = _template(scenario, None)
     return tree.read_listing(archive.with_suffix(".tsv")), lambda path: starting(archive, [path])[path]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an agent finds: the paths of files and links in the sandbox, and what reads a file of them."""
+
+    paths: frozenset[str]
+    read: Callable[[str], bytes]
+
+    def below(self, folder: str) -> frozenset[str]:
+        return frozenset(path for path in self.paths if path.startswith(f"{folder}/"))
+
+
+def found(scenario: Scenario) -> Found:
+    """What an agent of the scenario finds, whatever overlay a run has. Raises Fault where `prepare` fails.
+
+    No sandbox is made for it where the fixture says it all, so that validating a scenario costs next to nothing.
+    """
+    if (scenario.fixture_root / "prepare").exists():
+        start, read = pristine(scenario)
+        return Found(frozenset(start), read)
+    return _found(scenario.fixture_root, scenario.trees)
+
+
+@cache
+def _found(root: Path, trees: tuple[str, ...]) -> Found:
+    whole = tree.FolderTree(root)
+    paths = (path.split("/") for path in (*whole.files, *whole.links, *whole.left_out))
+    taken = frozenset("/".join(parts) for parts in paths if parts[0] in trees and "__pycache__" not in parts)
+    return Found(taken, whole.read)
 
 
 def starting(archive: Path, paths: Iterable[str]) -> dict[str, bytes]:

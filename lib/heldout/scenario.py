@@ -6,9 +6,11 @@ accept is known to `heldout.checks`, which validates the axes.
 """
 
 import json
+import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from heldout.errors import Refusal
 from heldout.files import FIXTURES, PLUGINS, ROOT, natural
 from heldout.rows import VERDICTS
 from heldout.yamlfile import Document, kind, near_miss
+from heldout.yamlfile import load as load_yaml
 
 SETS = {"run": ROOT / "scenarios", "reserve": ROOT / "scenarios-reserve"}
 SECTIONS = ("Task", "Criteria", "Expected files", "Notes")
@@ -218,8 +221,9 @@ def _validate(document: Document) -> None:
     _choice(document, "polarity", POLARITIES)
     document.only_keys(data.get("limits", {}), _LIMITS, "limits", what="limit")
     for name, value in data.get("limits", {}).items():
-        if isinstance(value, bool) or not isinstance(value, _LIMITS[name]) or value <= 0:
-            raise document.refuse(f"limit '{name}' must be a number above 0", "limits", name)
+        if isinstance(value, bool) or not isinstance(value, _LIMITS[name]) or not 0 < value < math.inf:
+            number = "whole number" if _LIMITS[name] == (int,) else "number"
+            raise document.refuse(f"limit '{name}' must be a {number} above 0, not '{value}'", "limits", name)
     for letter in data["axes"]:
         if not isinstance(letter, str) or not re.fullmatch("[A-Z]", letter):
             raise document.refuse(f"axis '{letter}' must be one capital letter", "axes", letter)
@@ -236,10 +240,6 @@ def _validate(document: Document) -> None:
             raise document.refuse(f"'{name}' is no name of a variable", "env", name)
         if strange := re.search(r"\{(?!sandbox\})\w+\}", str(data["env"][name])):
             raise document.refuse(f"'{strange[0]}' stands for nothing", "env", name, mend="use {sandbox}")
-    requirable = [*(f"hook:{name}" for name in data.get("plugins", ())), "subagents:as-asked", "subagents:FAMILY"]
-    for place, item in enumerate(data.get("require", ())):
-        if item not in requirable and not re.fullmatch(r"subagents:[a-z]+", item):
-            raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, requirable))
     if data["posture"] != "prompted" and "skill" in data:
         raise document.refuse(f"'skill' is for prompted scenarios, and this one is {data['posture']}", "skill")
     for key in ("cwd", "fixture", "trees", "subject", "trace"):
@@ -252,6 +252,42 @@ def _choice(document: Document, key: str, known: tuple[str, ...]) -> None:
     value = document.data.get(key)
     if value is not None and value not in known:
         raise document.refuse(f"'{key}' is '{value}'", key, mend=f"use one of: {', '.join(known)}")
+
+
+def _require(document: Document) -> None:
+    """What is required can be there: a hook of a plugin that has one, subagents of a model that there is."""
+    names = [plugin_name(PLUGINS / plugin) for plugin in document.data.get("plugins", ())]
+    subagents = (f"subagents:{name}" for name in ("as-asked", *model_families()))
+    requirable = [*(f"hook:{name}" for name in names), *subagents]
+    for place, item in enumerate(document.data.get("require", ())):
+        if item not in requirable:
+            raise document.refuse(f"cannot require '{item}'", "require", place, mend=near_miss(item, requirable))
+        if problem := hookless([item], [PLUGINS / plugin for plugin in document.data.get("plugins", ())]):
+            raise document.refuse(problem, "require", place)
+
+
+def hookless(required: Iterable[str], roots: Iterable[Path]) -> str:
+    """Why a required hook can never be delivered by these plugins, or ''."""
+    hooks = {plugin_name(root): session_start(root) for root in roots}
+    for item in required:
+        subject, _, name = item.partition(":")
+        if subject == "hook" and not hooks.get(name):
+            has = f"plugin '{name}' has no SessionStart hook" if name in hooks else f"there is no plugin '{name}'"
+            return f"cannot require '{item}': {has}"
+    return ""
+
+
+def refuse_plugins(scenario: Scenario, override: tuple[Path, ...]) -> None:
+    """Raise Refusal when plugins given for a run cannot deliver what the scenario requires: all would be ERROR."""
+    if override and (problem := hookless(scenario.require, scenario.plugin_roots(override))):
+        given = ", ".join(f"'{root}'" for root in override)
+        raise Refusal(f"{scenario.id} {problem} among {given}", "name a plugin that calls itself so and has the hook")
+
+
+@cache
+def model_families() -> tuple[str, ...]:
+    """The families of models that there are: the aliases of lib/models.yaml."""
+    return tuple(load_yaml(ROOT / "lib" / "models.yaml").data)
 
 
 def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario:
@@ -282,6 +318,7 @@ def _build(path: Path, document: Document, sections: dict[str, str]) -> Scenario
                 raise document.refuse(
                     f"no plugin '{plugin}' in fixture/plugins/", key, place, mend=near_miss(plugin, known)
                 )
+    _require(document)
     if "skill" in data:
         folders = [PLUGINS / plugin / "skills" for plugin in data.get("plugins", ())]
         skills = [item.parent.name for folder in folders for item in folder.glob("*/SKILL.md")]

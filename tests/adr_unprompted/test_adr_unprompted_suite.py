@@ -127,7 +127,8 @@ def test_labels_are_distinct_and_of_both_kinds() -> None:
 
 def test_without_the_hooks_context_there_is_no_row_to_count(tmp_path: Path) -> None:
     mute = tmp_path / "os-adr"
-    shutil.copytree(PLUGIN, mute, ignore=shutil.ignore_patterns("hooks", "__pycache__"))
+    shutil.copytree(PLUGIN, mute, ignore=shutil.ignore_patterns("__pycache__"))
+    (mute / "hooks/session-start").write_text("exit 0\n")
     done = bin("run", "R1", "compliant", tmp_path / "run", "--plugin", mute)
     row = rows.parse(one_line(done.stdout), "x")
     assert (done.returncode, row.verdict, row.code) == (2, "ERROR", "hook-not-delivered")

@@ -2,10 +2,12 @@
 
 A file maps actor names to actors, an actor holds turns, a turn is one assistant message: `think`, `text`, `calls`.
 A call is one tool with the client's input; an `Agent` (or `Task`) call carries the `turns` of the subagent it starts.
+One that is meant to fail says `fails: true` beside the tool: the embedded agent tells of every other that does.
 Everything here is free of side effects and knows nothing of how a script is played: the embedded agent carries
 the calls out itself, a stub of the Messages API serves the same turns to the real client.
 """
 
+import difflib
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -14,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from heldout.errors import Refusal
+from heldout.rows import VERDICTS
+from heldout.scenario import model_families
 from heldout.yamlfile import Document, kind, near_miss
 from heldout.yamlfile import load as load_yaml
 
@@ -31,6 +35,7 @@ TOOLS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "SendMessage": (("to",), ("message", "summary")),
 }
 SPAWNERS = ("Agent", "Task")
+SAVED = "trace"  # the one model of a scenario that is a saved trace
 ENDS = ("completed", "killed", "api_error", "max_turns", "budget", "empty")
 # Every request costs the same on the way in, so that sums are easy to check by hand.
 INPUT = {"input_tokens": 100, "cache_creation_input_tokens": 2000, "cache_read_input_tokens": 3000}
@@ -39,16 +44,21 @@ _TURN_KEYS = ("think", "text", "calls", "output", "usage")
 _EXPECT_KEYS = ("verdict", "axes", "reasons", "info")
 _ANSWERS = ("yes", "no", "abstain")
 _TYPES = {"timeout": int, "offset": int, "limit": int, "replace_all": bool, "run_in_background": bool}  # others: text
+PLACEHOLDERS = ("sandbox", "cwd", "home", "model", "plugin", "agent")
+_PATHS = ("file_path", "path", "to")
+_CODE = ("content", "old_string", "new_string")
+_BRACES = re.compile(r"(?<![$#%{\\\w])\{([A-Za-z_]+(?::[^{}]*)?)\}(?!\})")
 _PLACEHOLDER = re.compile(r"\{(sandbox|cwd|home|model|(?:plugin|agent):[^{}]+)\}")
 
 
 @dataclass(frozen=True)
 class Call:
-    """One tool call: the tool's name, its input as written, and the script of the subagent it starts."""
+    """One tool call: the tool's name, its input as written, the script of a subagent it starts, whether it `fails`."""
 
     tool: str
     input: Mapping[str, Any]
     turns: tuple["Turn", ...] = ()
+    fails: bool = False
 
 
 @dataclass(frozen=True)
@@ -159,6 +169,8 @@ def _actor(document: Document, name: Any) -> Actor:
     data = document.data[name]
     if not isinstance(name, str) or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         raise document.refuse(f"actor name '{name}' must be letters, digits, '.', '_' and '-'", name)
+    if told := _means_another(name):
+        raise document.refuse(f"actor name '{name}' {told}", name, mend="name it otherwise")
     document.only_keys(data, _ACTOR_KEYS, name)
     _typed(document, data, bool, name, "default")
     ends = data.get("ends", "completed")
@@ -170,6 +182,19 @@ def _actor(document: Document, name: Any) -> Actor:
     _check_end(document, actor)
     _check_spawns(document, actor)
     return actor
+
+
+def _means_another(name: str) -> str:
+    """Why a run of that name would not play the actor, or ''. A live session would be started, and paid for."""
+    if name in model_families():
+        return "is an alias of lib/models.yaml"
+    if name.startswith("claude-"):
+        return "is read as the full id of a model"
+    if name == SAVED:
+        return "is the model of saved traces"
+    if ".." in name or any(word in name for word in VERDICTS):
+        return f"has '..' or one of {', '.join(VERDICTS)}, which no name of a cell has"
+    return ""
 
 
 def _check_end(document: Document, actor: Actor) -> None:
@@ -241,6 +266,7 @@ def _judge(document: Document, name: str) -> Mapping[str, Mapping[str, str]]:
     if not isinstance(data, dict):
         raise document.refuse(f"'judge' must map rubrics to answers, not {kind(data)}", name, "judge")
     for rubric, item in data.items():
+        _refuse_unknown_rubric(document, name, rubric)
         document.only_keys(item, ("answer", "quote"), name, "judge", rubric)
         answer = {True: "yes", False: "no"}.get(item.get("answer"), item.get("answer"))
         if answer not in _ANSWERS:
@@ -248,6 +274,15 @@ def _judge(document: Document, name: str) -> Mapping[str, Mapping[str, str]]:
             raise document.refuse(f"answer '{answer}' is none", name, "judge", rubric, mend=mend)
         found[str(rubric)] = {"answer": answer, "quote": str(item.get("quote", ""))}
     return found
+
+
+def _refuse_unknown_rubric(document: Document, name: str, rubric: Any) -> None:
+    """A rubric of the suite whose actors these are: a script that lies elsewhere belongs to none."""
+    actors = document.path.parent
+    known = [path.stem for path in (actors.parent / "rubrics").glob("*.md")]
+    if actors.name == "actors" and rubric not in known:
+        what = f"'judge' answers rubric '{rubric}', which '{actors.parent.name}' does not have"
+        raise document.refuse(what, name, "judge", rubric, mend=near_miss(str(rubric), known))
 
 
 def _turns(document: Document, *trail: str | int) -> tuple[Turn, ...]:
@@ -262,6 +297,7 @@ def _turn(document: Document, *trail: str | int) -> Turn:
     document.only_keys(data, _TURN_KEYS, *trail)
     for key in ("think", "text"):
         _typed(document, data, str, *trail, key)
+        _refuse_near_placeholder(document, data.get(key), *trail, key)
     calls = data.get("calls", [])
     if not isinstance(calls, list):
         raise document.refuse(f"'calls' must be a list, not {kind(calls)}", *trail, "calls")
@@ -287,8 +323,9 @@ def _usage(document: Document, *trail: str | int) -> dict[str, int]:
 
 def _call(document: Document, *trail: str | int) -> Call:
     data = _at(document, trail)
-    document.only_keys(data, (*TOOLS, "turns"), *trail, what="tool")
-    tools = [key for key in data if key != "turns"]
+    document.only_keys(data, (*TOOLS, "turns", "fails"), *trail, what="tool")
+    _typed(document, data, bool, *trail, "fails")
+    tools = [key for key in data if key not in ("turns", "fails")]
     if len(tools) != 1:
         raise document.refuse("a call names exactly one tool", *trail)
     tool = tools[0]
@@ -297,13 +334,30 @@ def _call(document: Document, *trail: str | int) -> Call:
     document.only_keys(given, (*required, *others), *trail, tool, what=f"{tool} parameter")
     for key in given:
         _typed(document, given, _TYPES.get(key, str), *trail, tool, key)
+        _refuse_near_placeholder(document, given[key], *trail, tool, key)
+    fails = data.get("fails", False)
     if "turns" not in data:
-        return Call(tool, given)
+        return Call(tool, given, fails=fails)
     if tool not in SPAWNERS:
         raise document.refuse(f"'turns' belong to a call of {' or '.join(SPAWNERS)}, not of {tool}", *trail, "turns")
     turns = _turns(document, *trail, "turns")
     _must_end(document, turns, *trail, "turns")
-    return Call(tool, given, turns)
+    return Call(tool, given, turns, fails)
+
+
+def _refuse_near_placeholder(document: Document, value: Any, *trail: str | int) -> None:
+    """Refuse braces that are a slip of a placeholder: any in a path, elsewhere those that are nearly one.
+
+    What a file is to hold is left alone: it may well be code with braces of its own.
+    """
+    key = trail[-1]
+    if not isinstance(value, str) or key in _CODE:
+        return
+    for name in _BRACES.findall(value):
+        near = difflib.get_close_matches(name.partition(":")[0], PLACEHOLDERS, n=1)
+        if not _PLACEHOLDER.fullmatch(f"{{{name}}}") and (near or key in _PATHS):
+            mend = near_miss(name.partition(":")[0], PLACEHOLDERS)
+            raise document.refuse(f"'{{{name}}}' in '{key}' stands for nothing", *trail, mend=mend)
 
 
 def _typed(document: Document, data: Mapping[str, Any], wanted: type, *trail: str | int) -> None:

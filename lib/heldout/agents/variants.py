@@ -14,11 +14,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from heldout.agents.script import expectation
+from heldout.agents.script import SAVED, expectation
 from heldout.errors import Refusal
 from heldout.yamlfile import Document, kind, load
 
-SAVED = "trace"  # the trace as it was saved, and the one model of its scenario
 CHANGES = {"set": dict, "remove": list, "replace": dict, "content": str}
 
 

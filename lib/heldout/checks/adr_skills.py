@@ -6,11 +6,12 @@ They need the sandbox alone, so that a session without a transcript is scored as
 import re
 from collections.abc import Iterator
 
-from heldout.checks import adr_files, citations
-from heldout.checks.adr_files import FOLDER, INDEX, Adr, padded
+from heldout.checks import adr_files, citations, starting
+from heldout.checks.adr_files import FOLDER, INDEX, STATUSES, Adr, padded
 from heldout.checks.patterns import normal
-from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
+from heldout.checks.words import Argument, Context, Finding, Slip, Use, fails, optional, passes, word
 from heldout.prompts import ANSWER
+from heldout.yamlfile import near_miss
 
 CACHE = "__pycache__"  # running the project's tests is no change of it
 NONE_NEW = f"no ADR in {FOLDER} is new"
@@ -35,11 +36,28 @@ def _numbers_before(context: Context) -> dict[str, int]:
     return {path: number for path, number in numbered if number is not None}
 
 
+def _governs_a_file(use: Use) -> Iterator[Slip]:
+    yield from starting.file(use, "affects")
+
+
+def _not_a_status(value: str) -> str:
+    return "" if value in STATUSES else f"is '{value}', expected one of {', '.join(STATUSES)}"
+
+
+def _not_a_date(value: str) -> str:
+    return "" if re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", value) else f"is '{value}', expected YYYY-MM-DD"
+
+
+def _no_word(value: str) -> str:
+    return "" if _words(value) else f"is '{value}', which has no word"
+
+
 @word(
     "sandbox",
-    title=Argument("text"),
-    status=Argument("text"),
-    date=Argument("text"),
+    slips=_governs_a_file,
+    title=Argument("text", wrong=_no_word),
+    status=Argument("text", wrong=_not_a_status),
+    date=Argument("text", wrong=_not_a_date),
     affects=Argument("path"),
     decision=optional("texts", ()),
 )
@@ -104,7 +122,20 @@ def adr_form(context: Context) -> Finding:
     return fails(*reasons) if reasons else passes(f"{len(new)} new ADRs keep the invariants")
 
 
-@word("sandbox", old=Argument("text"), new=Argument("text"))
+def _two_adrs(use: Use) -> Iterator[Slip]:
+    """Where there is a log at the start, the old one is on it; else it is the agent that makes both."""
+    if starting.adrs(use):
+        yield from starting.known_adrs(use, "old", [use.given["old"]])
+    if use.given["old"] == use.given["new"]:
+        yield Slip(f"is '{use.given['new']}', which is 'old' too", "new")
+
+
+@word(
+    "sandbox",
+    slips=_two_adrs,
+    old=Argument("text", wrong=starting.adr_number),
+    new=Argument("text", wrong=starting.adr_number),
+)
 def adr_superseded(context: Context, old: str, new: str) -> Finding:
     """The ADR OLD is superseded by the ADR NEW, both name each other, and OLD changed in nothing else."""
     by_id = {adr.id: adr for adr in _all(context)}
@@ -159,7 +190,15 @@ def _starting(context: Context, path: str) -> bytes:
     return context.before(path)
 
 
-@word("sandbox", but=optional("texts", ()))
+def _kept_at_all(use: Use) -> Iterator[Slip]:
+    """There is an ADR that could be changed."""
+    if not starting.adrs(use) - set(use.given["but"]):
+        place = f"{use.scenario.repository}/{FOLDER}"
+        yield Slip(f"is about the ADRs of '{place}', where fixture/{use.scenario.fixture} has none that must be kept")
+    yield from starting.known_adrs(use, "but", use.given["but"])
+
+
+@word("sandbox", slips=_kept_at_all, but=optional("texts", (), starting.adr_numbers))
 def adrs_kept(context: Context, but: list[str]) -> Finding:
     """The ADRs that the agent found are there, byte for byte; those of BUT may have changed."""
     project = context.scenario.repository
@@ -180,7 +219,13 @@ def adr_index(context: Context) -> Finding:
     return fails(told) if told else passes("the index is current")
 
 
-@word("sandbox")
+def _no_log_yet(use: Use) -> Iterator[Slip]:
+    place = f"{use.scenario.repository}/{FOLDER}"
+    for path in sorted(use.start.below(place))[:1]:
+        yield Slip(f"is about a new log, and fixture/{use.scenario.fixture} has '{path}' at the start")
+
+
+@word("sandbox", slips=_no_log_yet)
 def adr_skeleton(context: Context) -> Finding:
     """The ADR folder holds an index of no ADRs and nothing else."""
     folder = f"{context.scenario.repository}/{FOLDER}/"
@@ -191,7 +236,36 @@ def adr_skeleton(context: Context) -> Finding:
     return fails(*reasons) if reasons else passes("the skeleton is there")
 
 
-@word("sandbox", source=Argument("path"), entries=Argument("texts"))
+def _entries_there(use: Use) -> Iterator[Slip]:
+    """The log is there, and each entry is one of its sections."""
+    source = use.given["source"]
+    if missing := list(starting.file(use, "source")):
+        yield from missing
+        return
+    headings = [heading for heading, _ in _sections_of(source, use.start.read(source))]
+    for entry in use.given["entries"]:
+        title = _entry(entry)[3]
+        if not any(title.lower() in heading.lower() for heading in headings):
+            told = f"has '{title}', which is no second-level section of {source}"
+            yield Slip(told, "entries", near_miss(title, headings))
+
+
+def _entry(text: str) -> list[str]:
+    """Number, date, status and title; fewer where the text has fewer."""
+    return text.split(None, 3)
+
+
+def _not_entries(values: list[str]) -> str:
+    for value in values:
+        parts = _entry(value)
+        if len(parts) != 4:
+            return f"has '{value}', expected number, date, status and title"
+        if told := starting.adr_number(parts[0]) or _not_a_date(parts[1]) or _not_a_status(parts[2]):
+            return f"has '{value}', whose part {told}"
+    return ""
+
+
+@word("sandbox", slips=_entries_there, source=Argument("path"), entries=Argument("texts", wrong=_not_entries))
 def adrs_migrated(context: Context, source: str, entries: list[str]) -> Finding:
     """One ADR for each of ENTRIES (`id date status title`), which are the second-level sections of the log SOURCE.
 
@@ -200,7 +274,7 @@ def adrs_migrated(context: Context, source: str, entries: list[str]) -> Finding:
     found, texts, name = {adr.id: adr for adr in _all(context)}, _sections(context, source), _inside(context, source)
     reasons: list[str] = []
     for entry in entries:
-        number, date, status, title = entry.split(None, 3)
+        number, date, status, title = _entry(entry)
         adr = found.pop(number, None)
         if adr is None:
             reasons.append(f"there is no ADR {number} for the entry '{title}'")
@@ -214,8 +288,11 @@ def adrs_migrated(context: Context, source: str, entries: list[str]) -> Finding:
 
 
 def _sections(context: Context, source: str) -> list[tuple[str, str]]:
-    text = _starting(context, source).decode("utf-8-sig", "replace")
-    return Adr(source, 0, "", text.replace("\r\n", "\n")).sections
+    return _sections_of(source, _starting(context, source))
+
+
+def _sections_of(source: str, data: bytes) -> list[tuple[str, str]]:
+    return Adr(source, 0, "", data.decode("utf-8-sig", "replace").replace("\r\n", "\n")).sections
 
 
 def _lost(adr: Adr, entry: str) -> Iterator[str]:
@@ -260,7 +337,19 @@ def _answer(context: Context) -> str:
     return context.tree.text(path) if path else ""
 
 
-@word("sandbox", right=Argument("text"), wrong=Argument("texts"))
+def _citable(use: Use) -> Iterator[Slip]:
+    yield from starting.known_adrs(use, "right", [use.given["right"]])
+    yield from starting.known_adrs(use, "wrong", use.given["wrong"])
+    if use.given["right"] in use.given["wrong"]:
+        yield Slip(f"names ADR '{use.given['right']}', which is 'right'", "wrong")
+
+
+@word(
+    "sandbox",
+    slips=_citable,
+    right=Argument("text", wrong=starting.adr_number),
+    wrong=Argument("texts", wrong=starting.adr_numbers),
+)
 def answer_cites(context: Context, right: str, wrong: list[str]) -> Finding:
     """ANSWER.md cites the ADR RIGHT by its number and none of WRONG, which are distractors or superseded."""
     text = _answer(context)
@@ -275,16 +364,31 @@ def answer_cites(context: Context, right: str, wrong: list[str]) -> Finding:
     return fails(*reasons) if reasons else passes(f"{ANSWER} cites {right}")
 
 
-@word("sandbox", said=Argument("text"), among=Argument("texts"))
+def _sayable(use: Use) -> Iterator[Slip]:
+    said, among = use.given["said"], use.given["among"]
+    if said not in among:
+        yield Slip(f"is '{said}', which is none of 'among'", "said", near_miss(said, among))
+
+
+def _not_bare(values: list[str]) -> str:
+    odd = (value for value in values if _bare(normal(value).lower()) != value.lower())
+    return next((f"holds '{value}', which no line is once label, markup and quotes are off it" for value in odd), "")
+
+
+@word("sandbox", slips=_sayable, said=Argument("text"), among=Argument("texts", wrong=_not_bare))
 def answer_line(context: Context, said: str, among: list[str]) -> Finding:
     """Of the words AMONG, ANSWER.md has SAID and no other on a line of its own.
 
     A label before it, markup, quotes and punctuation around it are nothing.
     """
     lines = [normal(line).lower() for line in _answer(context).splitlines()]
-    bare = {_AROUND.sub("", _LABEL.sub("", _AROUND.sub("", line))) for line in lines}
+    bare = set(map(_bare, lines))
     found = [item for item in among if item.lower() in bare]
     if found == [said]:
         return passes(f"{ANSWER} says '{said}'")
     told = " and ".join(f"'{item}'" for item in found) or "none of its words"
     return fails(f"{ANSWER} has {told} as a line, expected '{said}'")
+
+
+def _bare(line: str) -> str:
+    return _AROUND.sub("", _LABEL.sub("", _AROUND.sub("", line)))

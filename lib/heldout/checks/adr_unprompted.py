@@ -1,15 +1,18 @@
 """Check words of the suite adr-unprompted: was the ADR system used unprompted, and for the right thing?"""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from pathlib import PurePosixPath
 
+from heldout.checks import starting
 from heldout.checks.adr_access import accesses
 from heldout.checks.adr_files import FOLDER, INDEX, number_of
 from heldout.checks.citations import cited, objected
 from heldout.checks.decided import decided
 from heldout.checks.patterns import found, missing
 from heldout.checks.rubycode import comments, lines, methods, with_helpers
-from heldout.checks.words import PASS, Argument, Context, Finding, fails, optional, passes, patterns, word
+from heldout.checks.words import PASS, Argument, Context, Finding, Slip, Use, fails, optional, passes, patterns, word
+from heldout.yamlfile import near_miss
 
 _NOT_WRITTEN = (f"{FOLDER}/{INDEX}", "graphify-out/")  # generated: their lines are nobody's words
 _TESTS = ("test/", "spec/")
@@ -63,18 +66,36 @@ def adr_recorded(context: Context, decision: list[str]) -> Finding:
     return fails(*(reasons or [f"no new ADR below {context.scenario.repository}/{FOLDER}"]))
 
 
-@word("sandbox")
+@word("sandbox", slips=starting.log)
 def no_new_adr(context: Context) -> Finding:
     """No docs/adr/NNNN-*.md is new. Only then may a judge look at the final message."""
     new = _new_adrs(context)
     return fails(f"{new[0]} is new, so the final message decides nothing") if new else passes("no new ADR file")
 
 
+def _applicable(use: Use) -> Iterator[Slip]:
+    """The ADRs are on record, and each glob leads into a folder that is there: the file itself may be the agent's."""
+    for name in ("correct", "distractors"):
+        yield from starting.known_adrs(use, name, use.given[name])
+    for number in set(use.given["correct"]) & set(use.given["distractors"]):
+        yield Slip(f"names ADR '{number}', which is one of 'correct'", "distractors")
+    project = use.scenario.repository
+    files = [path.removeprefix(f"{project}/") for path in use.start.below(project)]
+    folders = {str(PurePosixPath(path).parent) for path in files}
+    for name in ("acted_right", "acted_wrong", "acted_against"):
+        for glob in use.given[name]:
+            place = str(PurePosixPath(glob).parent)
+            if not any(fnmatchcase(path, glob) for path in files) and not any(fnmatchcase(at, place) for at in folders):
+                told = f"has '{glob}', and fixture/{use.scenario.fixture}/{project} has no such file and no such folder"
+                yield Slip(told, name, near_miss(glob, files))
+
+
 @word(
     "sandbox",
     "facts",
-    correct=Argument("texts"),
-    distractors=Argument("texts"),
+    slips=_applicable,
+    correct=Argument("texts", wrong=starting.adr_numbers),
+    distractors=Argument("texts", wrong=starting.adr_numbers),
     acted_right=Argument("code"),
     acted_wrong=optional("code", {}),
     acted_against=optional("code", {}),

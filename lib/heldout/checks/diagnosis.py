@@ -12,7 +12,7 @@ from typing import Any
 from heldout.checks import notices, summaries
 from heldout.checks.keywords import plain, stands, words
 from heldout.checks.markers import shown
-from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
+from heldout.checks.words import Argument, Context, Finding, Slip, Use, fails, optional, passes, whole, word
 from heldout.errors import Fault
 
 EVALUATION = "selfEvaluation.verifier_evaluation"
@@ -55,7 +55,12 @@ def _figures(context: Context) -> dict[str, str]:
     return figures
 
 
-@word("trace", allowed=Argument("texts"), forbidden=optional("texts", ()))
+def _allowable(use: Use) -> Iterator[Slip]:
+    for verdict in {item.lower() for item in use.given["allowed"]} & {item.lower() for item in use.given["forbidden"]}:
+        yield Slip(f"holds '{verdict}', which is allowed too", "forbidden")
+
+
+@word("trace", slips=_allowable, allowed=Argument("texts"), forbidden=optional("texts", ()))
 def agent_verdict_in(context: Context, allowed: list[str], forbidden: list[str]) -> Finding:
     """The verifier's verdict exists, is one of ALLOWED and none of FORBIDDEN; letter case aside."""
     verdict = _verdict(context.trace)
@@ -70,7 +75,12 @@ def agent_verdict_in(context: Context, allowed: list[str], forbidden: list[str])
     return passes(f"{EVALUATION}.verdict is '{verdict}'", info=info)
 
 
-@word("trace", keywords=Argument("alternatives"), minimum=Argument("number"))
+def _nameable(use: Use) -> Iterator[Slip]:
+    if use.given["minimum"] > len(use.given["keywords"]):
+        yield Slip(f"is {use.given['minimum']} of {len(use.given['keywords'])} keywords", "minimum")
+
+
+@word("trace", slips=_nameable, keywords=Argument("alternatives"), minimum=whole(1))
 def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: int) -> Finding:
     """The final answer has at least MINIMUM of KEYWORDS, each named and given as spellings of which one is enough."""
     if not 0 < minimum <= len(keywords):
@@ -83,7 +93,12 @@ def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: 
     return fails(f"{told}, without {', '.join(missing)}", info=info) if count < minimum else passes(told, info=info)
 
 
-@word("trace", keywords=optional("keywords", ()), claims=optional("keywords", ()))
+def _avoidable(use: Use) -> Iterator[Slip]:
+    if not (use.given["keywords"] or use.given["claims"]):
+        yield Slip("has neither 'keywords' nor 'claims', so that every answer avoids them")
+
+
+@word("trace", slips=_avoidable, keywords=optional("keywords", ()), claims=optional("keywords", ()))
 def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> Finding:
     """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports.
 

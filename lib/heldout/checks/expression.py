@@ -4,6 +4,7 @@ Every deterministic branch is evaluated and every piece of evidence kept; a judg
 deterministic branches leave its expression open.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 import regex
 
 from heldout.checks.library import all_words, find
-from heldout.checks.patterns import compiled
-from heldout.checks.words import FAIL, PASS, UNDECIDED, Argument, Context, Finding, Word
+from heldout.checks.patterns import compiled, unseen
+from heldout.checks.words import FAIL, PASS, UNDECIDED, Argument, Context, Finding, Use, Word
 from heldout.errors import Fault
 from heldout.scenario import Scenario
 from heldout.yamlfile import Trail, kind, near_miss
@@ -21,12 +22,17 @@ _OPERATORS = ("all", "any", "not")
 
 
 def validate(scenario: Scenario) -> None:
-    """Raise Refusal (file, line, key) for the first thing wrong in the axes."""
-    for letter, expression in scenario.axes.items():
-        _validate(scenario, expression, ("axes", letter))
+    """Raise Refusal (file, line, key) for the first thing wrong in the axes.
+
+    Raises Fault sandbox-error where it cannot be told what the fixture holds, because its `prepare` fails.
+    """
+    before = frozenset[str]()
+    for letter, expression in sorted(scenario.axes.items()):
+        _validate(scenario, expression, ("axes", letter), before)
+        before |= {word.name for word, _ in words_of(expression)}
 
 
-def _validate(scenario: Scenario, expression: Any, trail: Trail) -> None:
+def _validate(scenario: Scenario, expression: Any, trail: Trail, before: frozenset[str]) -> None:
     document = scenario.document
     if isinstance(expression, str):
         expression = {expression: {}}
@@ -37,15 +43,39 @@ def _validate(scenario: Scenario, expression: Any, trail: Trail) -> None:
         if not isinstance(value, list) or not value:
             raise document.refuse(f"'{name}' must list expressions", *trail, name)
         for place, item in enumerate(value):
-            _validate(scenario, item, (*trail, name, place))
+            _validate(scenario, item, (*trail, name, place), before)
     elif name == "not":
-        _validate(scenario, value, (*trail, name))
+        _validate(scenario, value, (*trail, name), before)
     elif (word := find(str(name))) is None:
         raise document.refuse(
             f"unknown check word '{name}'", *trail, name, mend=near_miss(str(name), (*all_words(), *_OPERATORS))
         )
     else:
+        _refuse_other_posture(scenario, word, trail)
         _validate_arguments(scenario, word, value, (*trail, name))
+        _refuse_slips(scenario, word, value, (*trail, name), before)
+
+
+def _refuse_other_posture(scenario: Scenario, word: Word, trail: Trail) -> None:
+    """A word that reads what no session of the scenario leaves would be undecided in every one of them."""
+    trace = scenario.posture == "trace"
+    if ("trace" in word.needs) is not trace:
+        reads = "a saved trace" if "trace" in word.needs else "what an agent did"
+        has = "has a saved trace alone" if trace else f"is {scenario.posture}"
+        fitting = [name for name, other in all_words().items() if ("trace" in other.needs) is trace]
+        raise scenario.document.refuse(
+            f"'{word.name}' reads {reads}, and this scenario {has}",
+            *trail,
+            word.name,
+            mend=f"use one of: {', '.join(sorted(fitting))}",
+        )
+
+
+def _refuse_slips(scenario: Scenario, word: Word, value: Any, trail: Trail, before: frozenset[str]) -> None:
+    use = Use(scenario, str(trail[1]), _given(word, value), before)
+    for slip in word.slips(use):
+        told = f"'{word.name}: {slip.argument}' {slip.told}" if slip.argument else f"'{word.name}' {slip.told}"
+        raise scenario.document.refuse(told, *trail, slip.argument, mend=slip.mend)
 
 
 def _validate_arguments(scenario: Scenario, word: Word, value: Any, trail: Trail) -> None:
@@ -66,18 +96,28 @@ def _validate_arguments(scenario: Scenario, word: Word, value: Any, trail: Trail
 
 def _problem(scenario: Scenario, argument: Argument, value: Any) -> str:
     """What is wrong with an argument's value, or ''."""
+    return _kind_problem(scenario, argument, value) or argument.wrong(value)
+
+
+def _kind_problem(scenario: Scenario, argument: Argument, value: Any) -> str:
     if argument.kind in ("concepts", "alternatives", "code"):
         items = "keywords" if argument.kind == "alternatives" else "patterns"
         if not isinstance(value, dict) or not value:
             return f"must map {'globs of paths' if argument.kind == 'code' else 'names'} to {items}"
+        if odd := [name for name in value if not isinstance(name, str) or not name.strip()]:
+            return f"has the name '{odd[0]}', which is {kind(odd[0])}, expected text that is not empty"
         return next((problem for item in value.values() if (problem := _list_problem(item, items))), "")
     if argument.kind in ("patterns", "keywords", "texts"):
         return _list_problem(value, argument.kind)
     types = {"number": (int, float), "flag": (bool,)}.get(argument.kind, (str,))
     if not isinstance(value, types) or (isinstance(value, bool) and argument.kind != "flag"):
         return f"must be {kind(types[0]())}, not {kind(value)}"
+    if argument.kind == "number" and not math.isfinite(value):
+        return f"is {value}, expected a number that is finite"
     if isinstance(value, str) and not value.strip():
         return "is empty"
+    if isinstance(value, str) and (told := _unwritten(value)):
+        return f"is {value!r}, which has {told}"
     if (
         argument.kind == "path"
         and isinstance(value, str)
@@ -97,6 +137,8 @@ def _list_problem(value: Any, items: str) -> str:
             return f"must list texts, not {kind(item)}"
         if not item.strip():
             return "holds an empty one, which would match everything"
+        if told := _unwritten(item):
+            return f"holds {item!r}, which has {told}"
         if items == "keywords" and _is_mute(item):
             return f"holds '{item}', which has no letter or digit"
         if items == "patterns":
@@ -106,6 +148,13 @@ def _list_problem(value: Any, items: str) -> str:
             except regex.error as error:
                 return f"holds '{item}', which does not compile: {error}"
     return ""
+
+
+def _unwritten(text: str) -> str:
+    """What no text that is looked through can hold, or ''. In YAML's double quotes `\\b` is a backspace."""
+    if not (letter := unseen(text)):
+        return ""
+    return f"the character U+{ord(letter):04X}, which no text keeps: a backslash needs single quotes"
 
 
 def _is_mute(keyword: str) -> bool:
@@ -127,8 +176,13 @@ def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:
     else:
         word = find(name)
         assert word, f"'{name}' was not validated"
-        given = value if isinstance(value, dict) else {word.scalar: value}
-        yield word, {key: given.get(key, argument.default) for key, argument in word.arguments.items()}
+        yield word, _given(word, value)
+
+
+def _given(word: Word, value: Any) -> dict[str, Any]:
+    """The arguments of a word, defaults filled in."""
+    given = value if isinstance(value, dict) else {word.scalar: value}
+    return {key: given.get(key, argument.default) for key, argument in word.arguments.items()}
 
 
 def evaluate(expression: Any, context: Context, *, ask: bool = True) -> Finding:

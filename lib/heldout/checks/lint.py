@@ -4,11 +4,11 @@ Findings name file, line and rule, never a Task's text.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-from heldout import prompts, sealing
+from heldout import phrases, prompts, sealing
 from heldout.checks.expression import validate, words_of
 from heldout.checks.patterns import either, found, normal
 from heldout.errors import Fault, Refusal
@@ -59,6 +59,22 @@ def problems() -> Iterator[str]:
         seen[scenario.id] = scenario.path
         found = (*_copied(scenario), *_leaks(scenario), *_pair(scenario, by_id), *_trace(scenario))
         yield from (f"{scenario.path}: {text}" for text in found)
+    # A scenario that could not be read has its sets all the same: they are not told as strays.
+    whole = {item.path for item in loaded}
+    broken = {path.parent.name for path in files() if path not in whole}
+    for suite in sorted({item.suite for item in loaded} - broken):
+        yield from phrase_problems([item for item in loaded if item.suite == suite])
+
+
+def phrase_problems(suite: Iterable[Scenario]) -> Iterator[str]:
+    """What is wrong with the phrases of a suite, of which all scenarios are given."""
+    scenarios = list(suite)
+    known = [name for item in scenarios for name, _, _ in pattern_sets(item)]
+    try:
+        phrases.read(scenarios[0].suite)
+        yield from phrases.strays(scenarios[0].suite, known)
+    except Refusal as refusal:
+        yield str(refusal)
 
 
 def _pair(scenario: Scenario, by_id: dict[tuple[str, str, str], Scenario]) -> Iterator[str]:

@@ -6,7 +6,7 @@ its call failed.
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -16,8 +16,23 @@ import orjson
 from heldout.checks.claims import claimed
 from heldout.checks.judged import ask_judge
 from heldout.checks.patterns import either, found, normal
-from heldout.checks.words import FAIL, PASS, Argument, Context, Finding, fails, optional, passes, word
+from heldout.checks.words import (
+    FAIL,
+    PASS,
+    Argument,
+    Context,
+    Finding,
+    Slip,
+    Use,
+    fails,
+    optional,
+    passes,
+    whole,
+    word,
+)
 from heldout.errors import Fault
+from heldout.scenario import model_families
+from heldout.yamlfile import near_miss
 
 # Text that may say which model a subagent ran on: model families, models as such, tiers asked for, the variable.
 _FAMILIES = (
@@ -116,7 +131,7 @@ def no_spawn(context: Context) -> Finding:
     return fails(f"subagent {_named(tried[0])} was called for ({len(tried)} in all), expected none")
 
 
-@word("facts", n=Argument("number"))
+@word("facts", n=whole(0))
 def max_spawns(context: Context, n: int) -> Finding:
     """The main loop started at most N subagents."""
     started = len(_started(context))
@@ -124,7 +139,12 @@ def max_spawns(context: Context, n: int) -> Finding:
     return passes(told) if started <= n else fails(told)
 
 
-@word("facts", other_than=Argument("text"))
+def _no_family(value: str) -> str:
+    named = any(family in value.lower() for family in model_families())
+    return "" if named else f"is '{value}', expected a model of {', '.join(model_families())}"
+
+
+@word("facts", other_than=Argument("text", wrong=_no_family))
 def spawn_with_model(context: Context, other_than: str) -> Finding:
     """A subagent was started whose call names another model than OTHER_THAN."""
     started = _started(context)
@@ -152,7 +172,7 @@ def models_explicit(context: Context) -> Finding:
     return passes(f"{len(tried)} calls for subagents, each with a model", info=info)
 
 
-@word("facts", edits=Argument("number"))
+@word("facts", edits=whole(1))
 def no_grind(context: Context, edits: int) -> Finding:
     """A subagent was started, or the main loop made fewer than EDITS successful Edit and Write operations."""
     if started := len(_started(context)):
@@ -162,7 +182,7 @@ def no_grind(context: Context, edits: int) -> Finding:
     return passes(told, via="direct") if made < edits else fails(f"{told}, expected fewer than {edits}")
 
 
-@word("facts", bytes=Argument("number"))
+@word("facts", bytes=whole(1))
 def reads_within(context: Context, bytes: int) -> Finding:
     """The main loop received at most BYTES from Read, Grep, Glob and Bash in the whole session."""
     received = context.facts["bytes_read"]["main"]
@@ -184,7 +204,12 @@ def no_dual_read(context: Context) -> Finding:
     return passes("nothing was read a second time")
 
 
-@word("message", concepts=Argument("concepts", reads=claimed), least=Argument("number"))
+def _nameable(use: Use) -> Iterator[Slip]:
+    if use.given["least"] > len(use.given["concepts"]):
+        yield Slip(f"is {use.given['least']} of {len(use.given['concepts'])} concepts", "least")
+
+
+@word("message", slips=_nameable, concepts=Argument("concepts", reads=claimed), least=whole(1))
 def concepts_named(context: Context, concepts: dict[str, list[str]], least: int) -> Finding:
     """The final message names at least LEAST of CONCEPTS; one is named where any of its patterns matches.
 
@@ -200,12 +225,28 @@ def concepts_named(context: Context, concepts: dict[str, list[str]], least: int)
     return fails(told, info=info)
 
 
-@word("sandbox", paths=Argument("path"), count=Argument("number"))
+def _matched(pattern: PurePosixPath, paths: Iterable[str]) -> list[str]:
+    return sorted(path for path in paths if PurePosixPath(path).match(str(pattern)))
+
+
+def _counted(use: Use) -> Iterator[Slip]:
+    """The glob, in its last part alone, matches as many files at the start as are to be changed."""
+    pattern = PurePosixPath(use.given["paths"])
+    found = _matched(pattern, use.start.paths if use.start.below(str(pattern.parent)) else ())
+    if not found:
+        folders = {str(PurePosixPath(path).parent / pattern.name) for path in use.start.paths}
+        told = f"is '{pattern}', which matches no file of fixture/{use.scenario.fixture} at the start"
+        yield Slip(told, "paths", near_miss(str(pattern), folders))
+    elif len(found) != use.given["count"]:
+        yield Slip(f"is {use.given['count']}, but {len(found)} files match '{pattern}' at the start", "count")
+
+
+@word("sandbox", slips=_counted, paths=Argument("path"), count=whole(1))
 def files_changed_valid_json(context: Context, paths: str, count: int) -> Finding:
     """The files that matched PATHS (`project/folder/*.x`) at the start, COUNT of them, are all changed JSON."""
     pattern = PurePosixPath(paths)
     there, changed = set(context.tree.below(str(pattern.parent))), context.changed(str(pattern.parent))
-    files = [path for path in context.start or {} if PurePosixPath(path).match(str(pattern))]
+    files = _matched(pattern, context.start or {})
     if len(files) != count:
         raise Fault("check-error", f"{len(files)} files matched {pattern} at the start, expected {count}")
     reasons: list[str] = []
@@ -227,7 +268,19 @@ def _json_problem(data: bytes) -> str:
     return ""
 
 
-@word("sandbox")
+def _listed(use: Use) -> Iterator[Slip]:
+    """Files are listed, in the working directory, and the agent is to make them."""
+    wanted = use.scenario.expected_files
+    if not wanted:
+        yield Slip("needs a section '## Expected files' that lists some")
+    for name in wanted:
+        if name.startswith(("/", "~")) or ".." in PurePosixPath(name).parts:
+            yield Slip(f"lists '{name}', which is no path below the cwd")
+        elif str(PurePosixPath(use.scenario.cwd, name)) in use.start.paths:
+            yield Slip(f"lists '{name}', which is there at the start")
+
+
+@word("sandbox", slips=_listed)
 def expected_files(context: Context) -> Finding:
     """Every file listed under `## Expected files` exists below the cwd and holds more than white space."""
     wanted = [str(PurePosixPath(context.scenario.cwd, name)) for name in context.scenario.expected_files]

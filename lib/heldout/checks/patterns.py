@@ -52,6 +52,16 @@ def normal(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", _INVISIBLE.sub("", text)).split())
 
 
+def unseen(text: str) -> str:
+    """The first character that no text has when it is searched, or '': control characters and those that do not show.
+
+    Line breaks and tabs are none, since a verbose pattern has them between its parts.
+    """
+    hidden = _INVISIBLE.search(text)
+    control = (letter for letter in text if unicodedata.category(letter) == "Cc" and letter not in "\n\t")
+    return hidden[0][0] if hidden else next(control, "")
+
+
 def found(pattern: str, text: str) -> str | None:
     """The first match of `pattern` in normalised `text`, or None. Raises Fault check-error when it takes too long."""
     try:

@@ -7,10 +7,11 @@ from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 from typing import Any
 
+from heldout.checks import starting
 from heldout.checks.patterns import missing
 from heldout.checks.shell import left_in, normal_path
 from heldout.checks.shellwrites import Target, targets
-from heldout.checks.words import UNDECIDED, Context, Finding, fails, optional, passes, patterns, word
+from heldout.checks.words import UNDECIDED, Context, Finding, Slip, Use, fails, optional, passes, patterns, word
 from heldout.errors import Fault
 
 AUTOMATIC = ("journal", "graphify-out")  # folders that hooks and tools fill
@@ -34,7 +35,11 @@ def _counts(context: Context, root: str) -> dict[str, str]:
     }
 
 
-@word("sandbox", topics=patterns(), root=optional("path", "vault"))
+def _vault_there(use: Use) -> Iterator[Slip]:
+    yield from starting.folder(use, "root")
+
+
+@word("sandbox", slips=_vault_there, topics=patterns(), root=optional("path", "vault"))
 def note_written(context: Context, topics: list[str], root: str) -> Finding:
     """A new or changed file below ROOT, outside journal/ and graphify-out/, whose added lines match all of TOPICS."""
     matching, reasons, unread = [], [], None
@@ -63,7 +68,7 @@ def note_written(context: Context, topics: list[str], root: str) -> Finding:
     return fails(*(reasons or [f"no note was written below {root}/"]), info=info)
 
 
-@word("sandbox", root=optional("path", "vault"))
+@word("sandbox", slips=_vault_there, root=optional("path", "vault"))
 def no_note_written(context: Context, root: str) -> Finding:
     """No new or changed file below ROOT outside journal/ and graphify-out/. A rename makes a new file."""
     start = context.start or {}
@@ -82,7 +87,15 @@ def _project_write(context: Context) -> str:
         return "unknown"  # only information: a file too large to keep decides nothing
 
 
-@word("sandbox")
+NOTED = ("note_written", "adr_recorded", "new_adr", "offered")  # words that leave a note to judge, or an offer
+
+
+def _follows_a_note(use: Use) -> Iterator[Slip]:
+    if use.before.isdisjoint(NOTED):
+        yield Slip(f"judges the notes of an earlier axis, and none before {use.letter} has one of {', '.join(NOTED)}")
+
+
+@word("sandbox", slips=_follows_a_note)
 def note_contract(context: Context) -> Finding:
     """Every note that satisfied an earlier axis keeps the contract: slug as name, front matter, scope, type and tag.
 

@@ -5,9 +5,10 @@ arguments are declared, so that every mistake in a scenario is an error before a
 """
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from heldout.cell import Record
 from heldout.errors import Fault
@@ -15,6 +16,9 @@ from heldout.hashes import of_bytes
 from heldout.judgements import Judgement
 from heldout.scenario import Scenario
 from heldout.tree import MAX_FILE, Entry, Tree
+
+if TYPE_CHECKING:
+    from heldout.sandbox import Found
 
 PASS, FAIL, UNDECIDED = "pass", "fail", "undecided"
 
@@ -224,21 +228,59 @@ class Argument:
     `kind` is patterns, concepts, code, keywords, alternatives, texts, text, path, number, flag or rubric. Concepts map
     names to patterns, alternatives map names to keywords, which are literal (`heldout.checks.keywords`), and code maps
     globs of paths to patterns over code, which unlike the others need no phrases. `reads` gives the part of a text that
-    patterns or concepts are looked for in; by itself the whole.
+    patterns or concepts are looked for in; by itself the whole. `wrong` tells what is wrong with a value, or ''.
     """
 
     kind: str
     default: Any = None
     required: bool = True
     reads: Callable[[str], str] = str
+    wrong: Callable[[Any], str] = lambda value: ""
+
+
+@dataclass(frozen=True)
+class Slip:
+    """What is wrong with a use of a word: in one of its arguments, or in the word itself where `argument` is ''."""
+
+    told: str
+    argument: str = ""
+    mend: str = ""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A word as a scenario uses it: in the axis `letter`, with the arguments `given`, defaults filled in.
+
+    `before` names the words of the axes before that one.
+    """
+
+    scenario: Scenario
+    letter: str
+    given: Mapping[str, Any]
+    before: frozenset[str] = frozenset()
+
+    @cached_property
+    def start(self) -> "Found":
+        """The files and links that an agent finds. Raises Fault where the fixture's `prepare` fails."""
+        from heldout import sandbox  # most words have nothing to do with it
+
+        return sandbox.found(self.scenario)
+
+
+def _none(use: Use) -> Iterable[Slip]:
+    return ()
 
 
 @dataclass(frozen=True)
 class Word:
+    """One word. `slips` tells what is wrong with a use of it that no argument shows by itself: nobody could pass it, or
+    nobody fail, or it would be undecided in every session."""
+
     name: str
     function: Callable[..., Finding]
     needs: tuple[str, ...]
     arguments: Mapping[str, Argument]
+    slips: Callable[[Use], Iterable[Slip]] = _none
 
     @property
     def scalar(self) -> str | None:
@@ -249,13 +291,15 @@ class Word:
 WORDS: dict[str, Word] = {}
 
 
-def word(*needs: str, **arguments: Argument) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
+def word(
+    *needs: str, slips: Callable[[Use], Iterable[Slip]] = _none, **arguments: Argument
+) -> Callable[[Callable[..., Finding]], Callable[..., Finding]]:
     """Register a check word; `needs` out of sandbox, facts, message, trace, judge."""
 
     def register(function: Callable[..., Finding]) -> Callable[..., Finding]:
         name: str = function.__name__
         assert name not in WORDS and function.__doc__, name
-        WORDS[name] = Word(name, function, needs, arguments)
+        WORDS[name] = Word(name, function, needs, arguments, slips)
         return function
 
     return register
@@ -266,8 +310,17 @@ def patterns(reads: Callable[[str], str] = str) -> Argument:
     return Argument("patterns", reads=reads)
 
 
-def optional(kind: str, default: Any) -> Argument:
-    return Argument(kind, default, required=False)
+def optional(kind: str, default: Any, wrong: Callable[[Any], str] = lambda value: "") -> Argument:
+    return Argument(kind, default, required=False, wrong=wrong)
+
+
+def whole(least: int) -> Argument:
+    """A whole number of at least `least`."""
+
+    def wrong(value: Any) -> str:
+        return "" if isinstance(value, int) and value >= least else f"is {value}, expected a whole number from {least}"
+
+    return Argument("number", wrong=wrong)
 
 
 def passes(*evidence: str, **more: Any) -> Finding:

@@ -161,10 +161,22 @@ class Loop:
         if outcome.denial:
             self.stage.denials.append({"tool_name": name, "tool_use_id": tool_use_id, "tool_input": given})
         self._result(name, tool_use_id, line, outcome)
+        self._tell(call, outcome)
         if after:
             hooks.record(after, self.lines, event, tool_use_id, self._keeper(tool_use_id))
         for note in outcome.notes:
             self._push(note, {"turnCompanion": True, "sourceToolUseID": tool_use_id})
+
+    def _tell(self, call: script.Call, outcome: Outcome) -> None:
+        """Tell of a call that came out otherwise than its script says: the agent plays on, as a client would.
+
+        A command that fails is none of them, since programs are not the same everywhere, unless it was to fail.
+        """
+        if call.fails is outcome.error or (call.tool == "Bash" and outcome.error):
+            return
+        about = next((str(call.input[key]) for key in script.TOOLS[call.tool][0] if key in call.input), "")
+        why = f"failed: {outcome.content}" if outcome.error else "did not fail"
+        self.stage.complain(f"{call.tool} '{about}' {why}")
 
     def _before(self, name: str, given: dict[str, Any], tool_use_id: str) -> Outcome | None:
         """The PreToolUse hooks: the denial, if one of them forbids the call; an `updatedInput` replaces the input."""

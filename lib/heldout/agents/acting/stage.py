@@ -102,6 +102,11 @@ class Stage:
         """The file for an output that is too large for the model."""
         return self.family / "tool-results" / f"{name}.txt"
 
+    def complain(self, text: str) -> None:
+        """Say something on the agent's stderr, on one line."""
+        with (self.job.cell / "stderr.txt").open("a", encoding="utf-8", errors="replace") as stream:
+            stream.write(" ".join(text.split()) + "\n")
+
     def check_time(self) -> None:
         if time.monotonic() >= self.until:
             raise Ending("timeout", f"the session ran longer than {self.job.limits.seconds:g} s")
