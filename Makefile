@@ -46,6 +46,7 @@ $(error make -t would make empty cells)
 endif
 
 quiet    :=# for 'make test', which prints differences alone; an environment's variable of this name means nothing
+mark     :=# of a grid under way, for what it starts
 
 # The user's values without the blanks that the comments above leave behind them.
 run      := $(strip $(RUN))
@@ -54,6 +55,10 @@ export BUDGET_USD PURPOSE
 treatment = $(addprefix --plugin ,$(PLUGIN)) $(addprefix --subject ,$(SUBJECT))
 chosen    = --models '$(strip $(MODELS))' --reps $(strip $(REPS)) --suite '$(strip $(SUITE))' \
 	--scenarios '$(strip $(SCENARIOS))' --set '$(strip $(SET))' $(treatment)
+
+ifneq (,$(filter grid,$(MAKECMDGOALS)))
+mark     := $(folder)/under-way.$(shell echo $$PPID)
+endif
 
 # What is left of RUN without the letters that a folder name may have.
 strange := $(run)
@@ -73,18 +78,24 @@ rep      = $(patsubst r%,%,$(notdir $(cell)))
 
 .PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client browser e2e e2e-all fuzz bench help
 
-grid: .venv/ready ## run the cells that are missing, score all, print the table
+grid: $(mark) ## run the cells that are missing, score all, print the table
+
+# The make that was asked for the grid is making this file while anything of it runs, see lib/heldout/underway.py.
+$(mark): .venv/ready
 	@mkdir -p $(folder)
 	@$(if $(strip $(REFRESH)),$(REFRESH) >&2)
 	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \
 	|| { rm -f $(folder)/cells.txt.$$$$; exit 2; }
 	@$(if $(filter 1 yes,$(CONFIRM)),:,bin/report --plan --most-cells 100 --most-usd 20 --jobs $(strip $(JOBS)) $(past) <$(folder)/cells.txt >$(folder)/plan.txt \
 	|| { cat $(folder)/plan.txt >&2; exit 2; })
-	+@first=$$(bin/cells $(folder) $(chosen) --canary); [ -z "$$first" ] || $(MAKE) first FIRST="$$first"
-	+@status=0; $(MAKE) --keep-going --jobs=$(strip $(JOBS)) cells || status=2; \
-	$(MAKE) table || status=2; bin/report $(folder) || status=2; \
+	+@first=$$(bin/cells $(folder) $(chosen) --canary); [ -z "$$first" ] || { $(tended) first FIRST="$$first"; }
+	+@$(tended) --keep-going --jobs=$(strip $(JOBS)) cells || [ $$? = 2 ]
+	+@status=0; $(tended) table || status=$$?; [ $$status -le 2 ] || exit $$status; bin/report $(folder) || status=2; \
 	lost=$$(while read -r path; do [ -e "$$path" ] || echo lost; done <$(folder)/cells.txt | wc -l); \
 	[ $$lost = 0 ] || { echo "make grid: $$lost cells are not measured; run it again to try them" >&2; status=2; }; exit $$status
+# A shell that a signal ended at once would leave behind what is still to be tidied up.
+patient := trap : INT TERM HUP;
+tended = $(patient) echo $$PPID >$@; .venv/bin/python -I -X pycache_prefix=.venv/compiled lib/tend.py $@ $(MAKE) mark=$@
 
 # Named one by one, since targets met only in a pattern rule would be deleted as intermediate files.
 ifneq (,$(filter cells,$(MAKECMDGOALS)))
@@ -101,12 +112,14 @@ first: $(FIRST)
 # Order-only, all of it: nothing that is edited may buy a cell again. Status 2 is a cell that ended in ERROR: it is
 # kept as an attempt and counted by `grid`, and the others go on.
 results/%/cell.json: | .venv/ready
-	@bin/run '$(suite)/$(scenario)' '$(model)' '$(folder)' --rep $(rep) --no-check --progress $(folder)/cells.txt $(treatment) \
-	|| [ $$? = 2 ]
+	@$(patient) bin/run '$(suite)/$(scenario)' '$(model)' '$(folder)' --rep $(rep) --no-check --progress $(folder)/cells.txt \
+	$(addprefix --while ,$(mark)) $(treatment) || [ $$? = 2 ]
+# An interrupted make would remove the record of a cell that was measured just before.
+.PRECIOUS: results/%/cell.json
 
 table: .venv/ready
 	@bin/check --pending $(folder) >$(folder)/pending.$$$$; \
-	[ ! -s $(folder)/pending.$$$$ ] || bin/judge --cells <$(folder)/pending.$$$$ >/dev/null || true; rm -f $(folder)/pending.$$$$
+	[ ! -s $(folder)/pending.$$$$ ] || bin/judge --cells $(addprefix --while ,$(mark)) <$(folder)/pending.$$$$ >/dev/null || true; rm -f $(folder)/pending.$$$$
 	@bin/rescore $(folder)
 
 rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why

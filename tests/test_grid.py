@@ -1,14 +1,16 @@
 """make grid: Make's own resume, nothing bought twice, the table whole at every moment."""
 
+import contextlib
 import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from heldout import rows
-from programs import command
+from programs import bin, command
 
 SCENARIOS = "SCENARIOS=P1 N1"
 
@@ -180,3 +182,65 @@ def test_help_lists_targets_and_variables() -> None:
         f"make {target}" in out for target in ("grid", "rescore", "report", "canary", "self-test", "test", "setup")
     )
     assert "MODELS" in out and "REPS" in out
+
+
+def _waiting(root: Path, tmp_path: Path, seconds: int) -> list[str]:
+    """The words of a grid whose cells, two at a time, never end by themselves; each leaves a file of its own."""
+    actors = root / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    begin = f"touch {tmp_path}/begun.$$; sleep {seconds}"
+    turns = f'[{{text: a, calls: [{{Bash: {{command: "{begin}", description: wait}}}}]}}, {{text: done}}]'
+    actors.write_text(f"{actors.read_text()}\nwaiting:\n  expect: {{verdict: PASS}}\n  turns: {turns}\n")
+    return ["make", "-C", str(root), "grid", "MODELS=waiting", "SCENARIOS=N1", "REPS=4", "JOBS=2"]
+
+
+def _left(group: int, seconds: int) -> list[str]:
+    """What is left of a process group, and of the cells that it ran."""
+    found = list[str]()
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            words = path.read_text().rpartition(")")[2].split()
+            line = (path.parent / "cmdline").read_bytes().decode().replace("\0", " ")
+            if words[0] != "Z" and (int(words[2]) == group or line == f"sleep {seconds} "):
+                found.append(line)
+    return found
+
+
+def _until(holds: Callable[[], bool]) -> bool:
+    for _ in range(400):
+        if holds():
+            return True
+        time.sleep(0.05)
+    return False
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+def test_a_grid_whose_make_is_ended_stops_paying(repository: Path, tmp_path: Path, by: signal.Signals) -> None:
+    seconds = 610 + by
+    words = _waiting(repository, tmp_path, seconds)
+    with open(tmp_path / "said", "w") as said:
+        process = subprocess.Popen(words, stdout=said, stderr=said, start_new_session=True)
+    assert _until(lambda: len(list(tmp_path.glob("begun.*"))) == 2)
+    os.kill(process.pid, by)
+    assert process.wait(timeout=20) != 0
+    if by != signal.SIGKILL:
+        assert not _left(process.pid, seconds), "whoever waits for make waits for what it ran"
+    assert _until(lambda: not _left(process.pid, seconds)), _left(process.pid, seconds)
+    assert len(list(tmp_path.glob("begun.*"))) == 2
+    assert not list((repository / "results/grid").glob("under-way*"))
+    assert "make grid: stopped; run it again" in (tmp_path / "said").read_text()
+    assert not _cells(repository)
+    actors = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    actors.write_text(actors.read_text().replace(f"sleep {seconds}", "true"))
+    assert _make(repository, *words[3:]).returncode == 0
+    assert len([cell for cell in _cells(repository) if cell.startswith("results/grid/attempts")]) == 2
+
+
+def test_a_cell_refuses_to_start_once_the_grid_is_gone(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for mark in ("", str(gone.pid)):
+        (tmp_path / "mark").write_text(mark)
+        done = bin("run", "N1", "never", tmp_path / "run", "--while", tmp_path / "mark")
+        assert done.returncode == 2
+        assert "nothing is started: the grid was stopped" in done.stderr
+    assert not list(tmp_path.rglob("cell.json"))

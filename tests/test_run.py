@@ -297,3 +297,23 @@ def test_what_an_actor_left_running_is_ended_with_its_cell(tmp_path: Path, repos
     assert bin("run", "N1", "leaver", tmp_path / "run", root=repository).returncode == 0
     commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
     assert b"sleep\x00603\x00" not in commands
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_a_run_and_all_that_its_cell_started(
+    repository: Path, tmp_path: Path, by: signal.Signals
+) -> None:
+    item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    command = f"touch {tmp_path}/begun; sleep 604"
+    turns = json.dumps([{"calls": [{"Bash": {"command": command, "description": "wait"}}]}, {"text": "done"}])
+    item.write_text(f"{item.read_text()}\nwaiter:\n  expect: {{verdict: PASS}}\n  turns: {turns}\n")
+    words = [repository / "bin/run", "N1", "waiter", tmp_path / "run"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(by)
+    assert process.communicate(timeout=20)[1] == "run: interrupted\n"
+    assert process.returncode == 128 + by
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert b"sleep\x00604\x00" not in commands
