@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from heldout import rows
-from programs import bin, command
+from programs import bin, command, one_line
 
 SCENARIOS = "SCENARIOS=P1 N1"
 
@@ -244,3 +244,42 @@ def test_a_cell_refuses_to_start_once_the_grid_is_gone(tmp_path: Path) -> None:
         assert done.returncode == 2
         assert "nothing is started: the grid was stopped" in done.stderr
     assert not list(tmp_path.rglob("cell.json"))
+
+
+@pytest.mark.parametrize("harm", ["torn", "stray"])
+@pytest.mark.parametrize("target", ["grid", "rescore"])
+def test_a_table_that_cannot_be_read_is_written_afresh_from_the_cells(repository: Path, harm: str, target: str) -> None:
+    words = ["MODELS=never", "SCENARIOS=P1 N1"]
+    _make(repository, "grid", *words)
+    table = repository / "results/grid/results.tsv"
+    whole = table.read_text()
+    head, first, second = whole.splitlines()
+    harmed = whole + "x" if harm == "torn" else f"{head}\n{first}\nstray\n{second.replace('FAIL', 'PASS')}\n"
+    for name in ("results.tsv.unreadable", "results.tsv.unreadable.2"):
+        table.write_text(harmed)
+        done = _make(repository, target, *words)
+        assert done.returncode == 0, done.stderr
+        assert table.read_text() == whole and (table.parent / name).read_text() == harmed
+        said = done.stderr.splitlines()
+        if harm == "stray":
+            assert "results/grid/results.tsv:3: 1 columns where 7 are expected; not compared with" in said[-2]
+            assert "P1-L1-reporting\tnever\t1\tPASS → FAIL" in done.stdout, "what can be read is compared with"
+        else:
+            assert (
+                "results/grid/results.tsv:4: the line has no end, a writer was cut off; not compared with" in said[-2]
+            )
+        assert said[-1].endswith(f"is written afresh, the unreadable one is kept as 'results/grid/{name}'")
+
+
+def test_a_table_without_cells_that_cannot_be_read_says_what_to_do(tmp_path: Path) -> None:
+    table = tmp_path / "results.tsv"
+    table.write_text(f"{rows.HEADER}\nx")
+    told = f"{table}:2: the line has no end, a writer was cut off; "
+    for program in ("report", "tune"):
+        words = ["start"] if program == "tune" else []
+        done = bin(program, *words, tmp_path)
+        assert done.returncode == 2
+        assert f"{told}'bin/rescore {tmp_path}' writes it afresh from its cells" in one_line(done.stderr)
+    done = bin("rescore", tmp_path)
+    assert done.returncode == 2 and table.read_text().endswith("x")
+    assert f"{told}'{tmp_path}' has no cells to write it afresh from: mend the line" in done.stderr.splitlines()[-1]

@@ -87,16 +87,29 @@ def parse(line: str, where: str) -> Row:
 
 
 def read(path: Path) -> list[Row]:
-    """All rows of a table, with or without the header line."""
+    """All rows of a table, with or without the header line; Refusal for the first line that is none."""
+    found, wrong = readable(path)
+    if wrong:
+        raise Refusal(wrong[0], f"'bin/rescore {path.parent}' writes it afresh from its cells; without cells, mend it")
+    return found
+
+
+def readable(path: Path) -> tuple[list[Row], list[str]]:
+    """The rows of a table that can be read, and what is wrong with each other line, by its place."""
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:
         raise Refusal(f"cannot read '{path}': {error.strerror}") from error
-    if text and not text.endswith("\n"):
-        raise Refusal(f"cannot read '{path}': its last line has no end", "a writer was cut off; rescore the run")
-    lines = text.split("\n")[:-1]
-    start = 1 if lines and lines[0] == HEADER else 0
-    return [parse(line, f"{path}:{number}") for number, line in enumerate(lines[start:], start + 1)]
+    *lines, rest = text.split("\n")
+    found, wrong = list[Row](), list[str]()
+    for number, line in enumerate(lines, 1):
+        try:
+            found += [parse(line, f"{path}:{number}")] if number > 1 or line != HEADER else []
+        except Refusal as refusal:
+            wrong.append(refusal.message)
+    if rest:
+        wrong.append(f"{path}:{len(lines) + 1}: the line has no end, a writer was cut off")
+    return found, wrong
 
 
 def table(rows: Iterable[Row]) -> str:
