@@ -1,9 +1,11 @@
 """Run a program of bin/ so that one that cannot even start ends with 2, never with 1, the status of a failed check."""
 
+import os
 import sys
 
 sys.argv = sys.argv[1:]
-__file__ = sys.argv[0]
+# Absolute: a program finds its siblings beside it, wherever it was started from.
+__file__ = os.path.realpath(sys.argv[0])
 try:
     # Not by runpy, which takes longer to import than the rest of this.
     with open(__file__, "rb") as source:

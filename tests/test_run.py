@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from heldout import cell as cells
 from heldout import rows
-from programs import ROOT, bin, one_line
+from programs import ROOT, bin, command, one_line
 
 P1 = "P1-L1-reporting"
 
@@ -317,3 +317,35 @@ def test_a_signal_ends_a_run_and_all_that_its_cell_started(
     assert process.returncode == 128 + by
     commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
     assert b"sleep\x00604\x00" not in commands
+
+
+@pytest.mark.parametrize("way", ["./run", "run", "sh run", "link", "relative link", "link of a link", "linked folder"])
+def test_a_program_finds_its_siblings_however_it_is_started(tmp_path: Path, way: str) -> None:
+    """Beside itself, and not in PATH, where other programs may have their names."""
+    others = tmp_path / "others"
+    others.mkdir()
+    for name in ("judge", "check", "python", "run"):
+        (others / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/{name}.ran\n")
+        (others / name).chmod(0o755)
+    (tmp_path / "link").symlink_to(ROOT / "bin/run")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/far").symlink_to("../link")
+    (tmp_path / "folder/near").symlink_to("far")
+    (tmp_path / "linked").symlink_to(ROOT / "bin")
+    ways = {"./run": ["./run"], "run": ["run"], "sh run": ["sh", "run"], "link": [tmp_path / "link"]}
+    ways |= {"relative link": ["folder/far"], "link of a link": ["folder/near"]}
+    ways |= {"linked folder": [tmp_path / "linked/run"]}
+    place = tmp_path if "link" in way else ROOT / "bin"
+    path = os.pathsep.join([*([""] if way == "run" else []), str(others), os.environ["PATH"]])
+    done = command([*ways[way], "P1", "offer-only", tmp_path / "run"], cwd=place, env={"PATH": path})
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
+    assert rows.parse(one_line(done.stdout), "x").info["judge"] == "A", "its judge was asked"
+    assert not list(tmp_path.glob("*.ran"))
+
+
+def test_rescore_from_inside_bin_runs_its_own_check(cell: Path, tmp_path: Path) -> None:
+    (tmp_path / "check").write_text("#!/bin/sh\necho other\n")
+    (tmp_path / "check").chmod(0o755)
+    done = command(["./rescore", cell.parents[3]], cwd=ROOT / "bin", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert len(rows.read(cell.parents[3] / "results.tsv")) == 1
