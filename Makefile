@@ -129,7 +129,7 @@ report: .venv/ready ## print the table of RUN (FORMAT=md, json or junit; GATE='h
 	@bin/report $(folder) --format $(or $(strip $(FORMAT)),text) $(if $(filter html,$(FORMAT)),--out $(folder)/report.html) $(foreach gate,$(GATE),--gate '$(gate)')
 
 plan: .venv/ready ## what the grid of MODELS, REPS, … would take and could show; runs nothing
-	@bin/cells $(folder) $(chosen) --dry | bin/report --plan --jobs $(strip $(JOBS)) $(past)
+	@cells=$$(bin/cells $(folder) $(chosen) --dry); bin/report --plan --jobs $(strip $(JOBS)) $(past) <<<"$$cells"
 
 # What the cost of a cell is known from.
 past = $(wildcard results/*/results.tsv)
@@ -160,7 +160,7 @@ canary: .venv/ready ## run one cell and show its row beside what it rests on: SC
 
 prompts: .venv/ready ## render the prompts of a grid for a driver that runs them in its own session: TO= MODELS=
 	@: $(or $(strip $(TO)),$(error prompts needs TO=, a new folder)) $(or $(strip $(MODELS)),$(error prompts needs MODELS=))
-	@bin/cells '$(strip $(TO))' $(chosen) --in-session | bin/prompt --cells '$(strip $(TO))' $(treatment)
+	@cells=$$(bin/cells '$(strip $(TO))' $(chosen) --in-session); bin/prompt --cells '$(strip $(TO))' $(treatment) <<<"$$cells"
 
 answers: .venv/ready ## score what a driver brought back, from its sandboxes alone, and print the table: TO=
 	@: $(or $(strip $(TO)),$(error answers needs TO=, the folder of 'make prompts'))

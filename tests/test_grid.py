@@ -139,12 +139,21 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
         (("grid", "SCENARIOS=N1", "SUBJECT=/nonexistent"), "'/nonexistent' replaces nothing of N1-L1-reporting"),
         (("grid", "REPS=0"), "invalid value for '--reps'"),
         (("canary",), "canary needs SCENARIO="),
+        (("grid", "PURPOSE=foo"), "purpose 'foo' is none of measure, tune, canary"),
+        (("grid", "SET=reserve", "PURPOSE=foo"), "purpose 'foo' is none of measure, tune, canary"),
+        (("plan", "BUDGET_USD=ten"), "BUDGET_USD is 'ten'; give US dollars, such as 2.50"),
+        (("grid", "BUDGET_USD=ten"), "BUDGET_USD is 'ten'; give US dollars, such as 2.50"),
+        (("grid", "RETRIES=some"), "invalid value for '--retries'"),
+        (("grid", "JUDGE_VOTES=2"), "JUDGE_VOTES is 2; use an odd number"),
+        (("grid", "HELDOUT_SANDBOXES=/dev/null/x"), "set HELDOUT_SANDBOXES to a folder of your own"),
+        (("grid", "MODELS=never@claude", "SUITE=vault-write", "HELDOUT_CLAUDE=true"), "printed no version"),
     ],
 )
 def test_what_is_wrong_stops_before_anything_runs(repository: Path, words: tuple[str, ...], complaint: str) -> None:
     done = _make(repository, *words)
     assert done.returncode == 2
     assert complaint in done.stderr
+    assert len([line for line in done.stderr.splitlines() if not line.startswith("make: *** [")]) == 1
     assert not _cells(repository)
 
 
