@@ -68,6 +68,10 @@ ifneq (,$(strange)$(filter .% -%,$(run))$(filter-out 1,$(words $(run))))
 $(error RUN is one folder name below results/ of letters, digits, '.', '_' and '-', not '$(run)')
 endif
 
+ifneq (,$(filter baseline,$(run))$(if $(wildcard $(folder)/.),,$(wildcard $(folder))))
+$(error $(folder) is $(if $(filter baseline,$(run)),where the baselines are kept,no folder); name another run, RUN=…)
+endif
+
 # Of a target results/<run>/<suite>/<scenario>/<model>/r<k>/cell.json; a model's "/" is spelt "+" there, its ":" "~".
 up       = $(patsubst %/,%,$(dir $1))
 cell     = $(call up,$@)

@@ -135,6 +135,8 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
         (("grid", "RUN=.."), "RUN is one folder name"),
         (("grid", "RUN=10:30"), "RUN is one folder name"),
         (("grid", "RUN=it's"), "RUN is one folder name"),
+        (("grid", "RUN=baseline"), "results/baseline is where the baselines are kept; name another run, RUN=…"),
+        (("grid", "RUN=ledger.tsv"), "results/ledger.tsv is no folder; name another run, RUN=…"),
         (("-t", "grid"), "make -t would make empty cells"),
         (("grid", "SCENARIOS=N1", "SUBJECT=/nonexistent"), "'/nonexistent' replaces nothing of N1-L1-reporting"),
         (("grid", "REPS=0"), "invalid value for '--reps'"),

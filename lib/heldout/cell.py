@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from heldout.errors import CODES, Fault, Refusal
-from heldout.files import natural, write_whole
+from heldout.files import RESULTS, natural, write_whole
 
 SCHEMA = 1
 _REP = re.compile(r"r[0-9]+")
@@ -83,6 +83,16 @@ def at(folder: Path) -> Cell:
         raise Refusal(f"'{folder}' is not a cell", "a cell is <run>/<suite>/<scenario>/<model>/r<k>")
     run, suite, scenario, model = folder.parents[3], folder.parts[-4], folder.parts[-3], folder.parts[-2]
     return Cell(run, suite, scenario, unspell(model), int(folder.name[1:]))
+
+
+def refuse_run(run: Path) -> None:
+    """Raise Refusal where cells must not be put: below a file, or among the kept baselines, which git has."""
+    baselines = RESULTS / "baseline"
+    for folder in (run, *run.absolute().parents):
+        if folder.exists() and not folder.is_dir():
+            raise Refusal(f"'{folder}' is no folder", "name another run, RUN=…")
+        if folder.exists() and baselines.exists() and folder.samefile(baselines):
+            raise Refusal(f"'{run}' is where the baselines are kept", "name another run, RUN=…")
 
 
 def below(folder: Path) -> Iterator[Cell]:

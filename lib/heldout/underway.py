@@ -64,9 +64,13 @@ def tend(mark: Path, words: Sequence[str]) -> int:
     The mark is there already: written before Python starts, it is missed by no signal. It is removed in the end.
     """
     asked = threading.Event()
+
+    def ask(_number: int, _frame: object) -> None:
+        asked.set()
+
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
-            signal.signal(number, lambda *_: asked.set())
+            signal.signal(number, ask)
     for left in mark.parent.glob(f"{mark.stem}.*"):
         if not goes_on(left):
             left.unlink(missing_ok=True)
