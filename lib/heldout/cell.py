@@ -8,9 +8,9 @@ built in `r<k>.part/` and renamed whole; one that ended in ERROR lies under `att
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from heldout.errors import CODES, Fault, Refusal
 from heldout.files import RESULTS, natural, write_whole
@@ -167,34 +167,23 @@ class Record:
 
 
 def read(folder: Path) -> Record:
-    """The record of a cell or attempt; raises Fault when it is missing or cannot be read."""
+    """The record of a cell or attempt; raises Fault, naming the file, when it is missing or is none."""
+    import msgspec
+
     path = folder / "cell.json"
     try:
-        data: Any = json.loads(path.read_bytes())
+        raw = path.read_bytes()
+        if not raw:
+            raise Fault("sandbox-error", f"'{path}' is empty: a writer was cut off")
+        if msgspec.json.decode(raw, type=dict[str, Any]).get("schema") != SCHEMA:
+            raise Fault("sandbox-error", f"'{path}' is not a cell of schema {SCHEMA}")
+        record = msgspec.json.decode(raw, type=Record)
     except FileNotFoundError:
         raise Fault("sandbox-error", f"'{path}' is missing: the attempt was cut off") from None
-    except (OSError, ValueError) as error:
-        raise Fault("sandbox-error", f"cannot read '{path}': {error}") from error
-    content = cast(dict[str, Any], data) if isinstance(data, dict) else {}
-    if content.get("schema") != SCHEMA:
-        raise Fault("sandbox-error", f"'{path}' is not a cell of schema {SCHEMA}")
-    known = {item.name for item in fields(Record)}
-    try:
-        record = Record(**{key: value for key, value in content.items() if key in known})
-    except TypeError as error:
-        raise Fault("sandbox-error", f"'{path}' lacks fields: {error}") from error
-    wrong = [
-        item.name
-        for item in fields(Record)
-        if not _fits(getattr(record, item.name), item.default_factory, item.default)
-    ]
-    if wrong or (record.fault and record.fault[0] not in CODES):
-        raise Fault("sandbox-error", f"'{path}' has a wrong '{(wrong or ['fault'])[0]}'")
+    except OSError as error:
+        raise Fault("sandbox-error", f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:  # of msgspec too: what is no JSON, lacks a field, or has a value of another kind
+        raise Fault("sandbox-error", f"'{path}' is no record of a cell: {error}") from error
+    if record.fault and (len(record.fault) != 2 or record.fault[0] not in CODES):
+        raise Fault("sandbox-error", f"'{path}' is no record of a cell: its fault is no code with a detail")
     return record
-
-
-def _fits(value: Any, factory: Any, default: Any) -> bool:
-    """Whether a value of a record has the type of its default; None is the default of what may be missing."""
-    if factory is not MISSING:
-        return isinstance(value, factory)
-    return value is None or default is None or default is MISSING or isinstance(value, type(default))
