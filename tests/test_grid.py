@@ -129,6 +129,13 @@ def test_a_cell_that_ends_in_error_does_not_stop_the_others_and_the_grid_says_so
             ("grid", "SCENARIOS=N1", "MODELS=sonnett"),
             "unknown model 'sonnett' for N1-L1-reporting; did you mean 'sonnet'?",
         ),
+        (("grid", "MODELS=alwayss never"), "unknown model 'alwayss' for any of 27 scenarios; did you mean 'always'?"),
+        (("grid", "MODELS=always", "SCENARIOS=S1"), "unknown model 'always' for S1-create"),
+        (
+            ("grid", "SCENARIOS=P1", "SUITE=diagnosis"),
+            "'P1-L1-reporting' is in suite 'vault-write', not in 'diagnosis'; leave SUITE out",
+        ),
+        (("grid", "SCENARIOS=P1", "SUITE=vault-wrote"), "unknown suite 'vault-wrote'"),
         (("grid", "SUITE=vault-wrote"), "unknown suite 'vault-wrote'; did you mean 'vault-write'?"),
         (("grid", "SET=both"), "set 'both' is neither 'run' nor 'reserve'"),
         (("grid", "RUN=a/b"), "RUN is one folder name"),
@@ -294,3 +301,21 @@ def test_a_table_without_cells_that_cannot_be_read_says_what_to_do(tmp_path: Pat
     done = bin("rescore", tmp_path)
     assert done.returncode == 2 and table.read_text().endswith("x")
     assert f"{told}'{tmp_path}' has no cells to write it afresh from: mend the line" in done.stderr.splitlines()[-1]
+
+
+def test_one_grid_takes_the_actors_of_several_suites(tmp_path: Path) -> None:
+    words = ["--scenarios", "P1 S1 D1", "--models", "compliant always never@claude trace", "--dry"]
+    done = bin("cells", tmp_path / "run", *words)
+    assert done.returncode == 0, done.stderr
+    listed = [Path(line).relative_to(tmp_path / "run").parts[1:3] for line in done.stdout.splitlines()]
+    assert sorted((scenario.partition("-")[0], model) for scenario, model in listed) == [
+        ("D1", "trace"),
+        ("P1", "always"),
+        ("P1", "compliant"),
+        ("P1", "never@claude"),
+        ("S1", "compliant"),
+    ]
+    assert done.stderr.splitlines() == [
+        "cells: 'always' is left out of a scenario that has no such actor",
+        "cells: 'never@claude' is left out of a scenario that has no such actor",
+    ]
