@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -9,8 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from copying import copied
 from heldout import rows
-from programs import bin, command, one_line
+from programs import ROOT, bin, command, one_line
 
 SCENARIOS = "SCENARIOS=P1 N1"
 
@@ -319,3 +321,54 @@ def test_one_grid_takes_the_actors_of_several_suites(tmp_path: Path) -> None:
         "cells: 'always' is left out of a scenario that has no such actor",
         "cells: 'never@claude' is left out of a scenario that has no such actor",
     ]
+
+
+@pytest.mark.parametrize("by", ["argument", "environment"])
+@pytest.mark.parametrize(
+    ("target", "name", "told"),
+    [
+        ("grid", "MODELS", "cannot be a path"),
+        ("plan", "SUITE", "unknown suite"),
+        ("plan", "SCENARIOS", "unknown scenario"),
+        ("plan", "REPS", "invalid value for '--reps'"),
+        ("plan", "SET", "is neither 'run' nor 'reserve'"),
+        ("plan", "PLUGIN", "is not a plugin"),
+        ("plan", "SUBJECT", "replaces nothing"),
+        ("plan", "JOBS", "invalid value for '--jobs'"),
+        ("plan", "PURPOSE", "is none of"),
+        ("plan", "BUDGET_USD", "BUDGET_USD is 'it's$(touch "),
+        ("report", "RUN", "RUN is one folder name"),
+        ("report", "FORMAT", "is none of text"),
+        ("diff", "BASE", "'it's$(touch "),
+        ("answers", "TO", "it's$(touch"),
+    ],
+)
+def test_a_value_is_text_whatever_it_holds(tmp_path: Path, target: str, name: str, told: str, by: str) -> None:
+    """Neither make nor a shell carries out what stands in it, and neither stumbles over its quotes."""
+    value = f"it's$(touch {tmp_path}/ran)$(shell touch {tmp_path}/ran)`touch {tmp_path}/ran`\"$$"
+    given = {name: value} if by == "environment" else {}
+    done = command(["make", target, *([f"{name}={value}"] if by == "argument" else [])], cwd=ROOT, env=given)
+    assert done.returncode == 2 and told in done.stderr, done.stderr
+    assert "unexpected EOF" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_blanks_and_quotes_in_folders_are_part_of_their_names(tmp_path: Path) -> None:
+    place = tmp_path / "it's a clone"
+    place.mkdir()
+    root = copied(place)
+    plugin = place / "my plug"
+    shutil.copytree(ROOT / "fixture/plugins/os-vault", plugin)
+    refresh = f"echo 'it was' refreshed; echo $HOME >\"{place}/refreshed\""
+    words = ["MODELS=never", "SCENARIOS=N1", f"PLUGIN={plugin}", f"REFRESH={refresh}"]
+    done = _make(root, "grid", *words, env={"HOME": "/the/home"})
+    assert done.returncode == 0, done.stderr
+    assert "it was refreshed" in done.stderr and (place / "refreshed").read_text() == "/the/home\n"
+    assert [row.verdict for row in rows.read(root / "results/grid/results.tsv")] == ["PASS"]
+    to = f"TO={place}/the  answers"
+    assert _make(root, "prompts", to, "MODELS=haiku", "SCENARIOS=S4").returncode == 0
+    done = _make(root, "answers", to)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "S4-find-rule" in done.stdout, "it fails: nobody has answered"
+    two = f"PLUGIN={plugin} {ROOT}/fixture/plugins/os-adr"
+    assert f"'{place.parent}/it's' is not a plugin" in _make(root, "plan", two, "SCENARIOS=N1").stderr
