@@ -352,3 +352,38 @@ def test_rescore_from_inside_bin_runs_its_own_check(cell: Path, tmp_path: Path) 
     done = command(["./rescore", cell.parents[3]], cwd=ROOT / "bin", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
     assert done.returncode == 0, done.stderr
     assert len(rows.read(cell.parents[3] / "results.tsv")) == 1
+
+
+def test_the_callers_python_variables_are_for_what_a_program_starts_alone(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    for name in ("typer", "json", "heldout", "orjson", "sitecustomize"):
+        (taken / f"{name}.py").write_text("raise SystemExit('taken over')\n")
+    mine = {"PYTHONPATH": str(taken), "PYTHONHOME": "/nonexistent", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    judge = f'cat >/dev/null; env >{tmp_path}/seen; echo \'{{"answer": "no"}}\''
+    words = ["vault-write/vault-offer", "-"]
+    done = bin("judge", *words, stdin="Shall I — note it?", env={**mine, "HELDOUT_JUDGE_CMD": judge})
+    assert (done.returncode, done.stderr) == (0, "")
+    seen = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines() if "=" in line)
+    assert {name: seen[name] for name in mine} == {**mine, "PYTHONPATH": f"{ROOT}/lib:{taken}"}
+    done = bin("run", "P1", "offer-only", tmp_path / "run", env=mine)
+    assert done.returncode == 0, done.stderr
+    done = bin("rescore", tmp_path / "run", env=mine)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = bin("check", "--help", env=mine)
+    assert "…" in said.stdout and not said.stderr
+
+
+def test_a_stream_that_is_closed_is_no_internal_error(cell: Path) -> None:
+    def go(words: str) -> subprocess.CompletedProcess[str]:
+        return command(["bash", "-c", words])
+
+    run = cell.parents[3]
+    done = go(f"{ROOT}/bin/rescore {run} >&-")
+    assert (done.returncode, one_line(done.stderr)) == (2, "rescore: stdout is closed; redirect it to /dev/null")
+    assert not (run / "results.tsv").exists()
+    done = go(f"{ROOT}/bin/report {run}/nothing 2>&-")
+    assert (done.returncode, done.stdout) == (2, ""), "what is for people is not put among the rows"
+    done = go(f"{ROOT}/bin/run --cells - <&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert go(f"{ROOT}/bin/rescore {run} <&- 2>&-").returncode == 0

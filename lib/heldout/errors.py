@@ -118,7 +118,9 @@ def program(main: Callable[..., Any]) -> NoReturn:
     import typer
 
     _interruptible()
-
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        say("stdout is closed; redirect it to /dev/null")
+        sys.exit(COULD_NOT)
     # typer carries its own copy of click since 0.26; the class is reached through what it exports.
     usage_error: Any = typer.BadParameter.__base__
 
