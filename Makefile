@@ -97,12 +97,13 @@ scenario = $(notdir $(call up,$(call up,$(cell))))
 suite    = $(notdir $(call up,$(call up,$(call up,$(cell)))))
 rep      = $(patsubst r%,%,$(notdir $(cell)))
 
-.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client browser e2e e2e-all fuzz bench help
+.PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client browser e2e e2e-all fuzz bench help always
 
 grid: $(mark) ## run the cells that are missing, score all, print the table
 
-# The make that was asked for the grid is making this file while anything of it runs, see lib/heldout/underway.py.
-$(mark): .venv/ready
+# The make that was asked for the grid is making this file while anything of it runs, see lib/heldout/underway.py. One
+# that a killed make of the same process id left behind means nothing.
+$(mark): .venv/ready always
 	@mkdir -p $(folder)
 	@$(if $(strip $(REFRESH)),$(SHELL) $(.SHELLFLAGS) $(call quoted,$(REFRESH)) >&2)
 	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \

@@ -255,6 +255,15 @@ def test_a_grid_whose_make_is_ended_stops_paying(repository: Path, tmp_path: Pat
     assert len([cell for cell in _cells(repository) if cell.startswith("results/grid/attempts")]) == 2
 
 
+def test_what_a_killed_make_left_behind_means_nothing(repository: Path) -> None:
+    mark = repository / "results/grid/under-way.1"
+    mark.parent.mkdir(parents=True)
+    mark.write_text("1")
+    done = _make(repository, "grid", "MODELS=never", "SCENARIOS=N1", "mark=results/grid/under-way.1")
+    assert done.returncode == 0, done.stderr
+    assert len(_cells(repository)) == 1 and not mark.exists()
+
+
 def test_a_cell_refuses_to_start_once_the_grid_is_gone(tmp_path: Path) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()

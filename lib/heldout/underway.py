@@ -71,9 +71,6 @@ def tend(mark: Path, words: Sequence[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, ask)
-    for left in mark.parent.glob(f"{mark.stem}.*"):
-        if not goes_on(left):
-            left.unlink(missing_ok=True)
     try:
         # Make's own descriptors, of its job server, are handed on.
         process = subprocess.Popen(words, close_fds=False)
