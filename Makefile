@@ -46,7 +46,7 @@ $(error make -t would make empty cells)
 endif
 
 quiet    :=# for 'make test', which prints differences alone; an environment's variable of this name means nothing
-mark     :=# of a grid under way, for what it starts
+under-way :=# the mark of a grid, for what it starts; a name that no environment has
 
 # A user's value is text, whatever it holds: make does not expand it, and a shell gets it between quotes.
 asked := MODELS REPS SUITE SCENARIOS SET PURPOSE RUN JOBS PLUGIN SUBJECT TO BUDGET_USD CONFIRM REFRESH BASE FORMAT GATE \
@@ -74,7 +74,7 @@ chosen    = --models $(call quoted,$(strip $(MODELS))) --reps $(call quoted,$(st
 	--set $(call quoted,$(strip $(SET))) $(treatment)
 
 ifneq (,$(filter grid,$(MAKECMDGOALS)))
-mark     := $(folder)/under-way.$(shell echo $$PPID)
+under-way := $(folder)/under-way.$(shell echo $$PPID)
 endif
 
 # What is left of RUN without the letters that a folder name may have.
@@ -99,11 +99,11 @@ rep      = $(patsubst r%,%,$(notdir $(cell)))
 
 .PHONY: setup grid cells first table rescore report plan baseline diff canary prompts answers tune-start tune-check mutate self-test test lint seal doctor fixtures client browser e2e e2e-all fuzz bench help always
 
-grid: $(mark) ## run the cells that are missing, score all, print the table
+grid: $(under-way) ## run the cells that are missing, score all, print the table
 
 # The make that was asked for the grid is making this file while anything of it runs, see lib/heldout/underway.py. One
 # that a killed make of the same process id left behind means nothing.
-$(mark): .venv/ready always
+$(under-way): .venv/ready always
 	@mkdir -p $(folder)
 	@$(if $(strip $(REFRESH)),$(SHELL) $(.SHELLFLAGS) $(call quoted,$(REFRESH)) >&2)
 	@bin/cells $(folder) $(chosen) >$(folder)/cells.txt.$$$$ && mv $(folder)/cells.txt.$$$$ $(folder)/cells.txt \
@@ -117,7 +117,7 @@ $(mark): .venv/ready always
 	[ $$lost = 0 ] || { echo "make grid: $$lost cells are not measured; run it again to try them" >&2; status=2; }; exit $$status
 # A shell that a signal ended at once would leave behind what is still to be tidied up.
 patient := trap : INT TERM HUP;
-tended = $(patient) echo $$PPID >$@; .venv/bin/python -I -X pycache_prefix=.venv/compiled lib/tend.py $@ $(MAKE) mark=$@
+tended = $(patient) echo $$PPID >$@; .venv/bin/python -I -X pycache_prefix=.venv/compiled lib/tend.py $@ $(MAKE) under-way=$@
 
 # Named one by one, since targets met only in a pattern rule would be deleted as intermediate files.
 ifneq (,$(filter cells,$(MAKECMDGOALS)))
@@ -135,13 +135,13 @@ first: $(FIRST)
 # kept as an attempt and counted by `grid`, and the others go on.
 results/%/cell.json: | .venv/ready
 	@$(patient) bin/run '$(suite)/$(scenario)' '$(model)' '$(folder)' --rep $(rep) --no-check --progress $(folder)/cells.txt \
-	$(addprefix --while ,$(mark)) $(treatment) || [ $$? = 2 ]
+	$(addprefix --while ,$(under-way)) $(treatment) || [ $$? = 2 ]
 # An interrupted make would remove the record of a cell that was measured just before.
 .PRECIOUS: results/%/cell.json
 
 table: .venv/ready
-	@bin/check --pending $(folder) >$(folder)/pending.$$$$; \
-	[ ! -s $(folder)/pending.$$$$ ] || bin/judge --cells $(addprefix --while ,$(mark)) <$(folder)/pending.$$$$ >/dev/null || true; rm -f $(folder)/pending.$$$$
+	@$(if $(under-way),$(patient)) bin/check --pending $(folder) >$(folder)/pending.$$$$; \
+	[ ! -s $(folder)/pending.$$$$ ] || bin/judge --cells $(addprefix --while ,$(under-way)) <$(folder)/pending.$$$$ >/dev/null || true; rm -f $(folder)/pending.$$$$
 	@bin/rescore $(folder)
 
 rescore: table ## score the kept cells of RUN again; runs no agent, says what changed and why

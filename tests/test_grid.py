@@ -241,10 +241,10 @@ def test_a_grid_whose_make_is_ended_stops_paying(repository: Path, tmp_path: Pat
         process = subprocess.Popen(words, stdout=said, stderr=said, start_new_session=True)
     assert _until(lambda: len(list(tmp_path.glob("begun.*"))) == 2)
     os.kill(process.pid, by)
+    if by == signal.SIGKILL:  # nobody hears yet that it is over
+        assert _until(lambda: not _left(process.pid, seconds)), _left(process.pid, seconds)
     assert process.wait(timeout=20) != 0
-    if by != signal.SIGKILL:
-        assert not _left(process.pid, seconds), "whoever waits for make waits for what it ran"
-    assert _until(lambda: not _left(process.pid, seconds)), _left(process.pid, seconds)
+    assert not _left(process.pid, seconds), "whoever waits for make waits for what it ran"
     assert len(list(tmp_path.glob("begun.*"))) == 2
     assert not list((repository / "results/grid").glob("under-way*"))
     assert "make grid: stopped; run it again" in (tmp_path / "said").read_text()
@@ -259,7 +259,7 @@ def test_what_a_killed_make_left_behind_means_nothing(repository: Path) -> None:
     mark = repository / "results/grid/under-way.1"
     mark.parent.mkdir(parents=True)
     mark.write_text("1")
-    done = _make(repository, "grid", "MODELS=never", "SCENARIOS=N1", "mark=results/grid/under-way.1")
+    done = _make(repository, "grid", "MODELS=never", "SCENARIOS=N1", "under-way=results/grid/under-way.1")
     assert done.returncode == 0, done.stderr
     assert len(_cells(repository)) == 1 and not mark.exists()
 
@@ -381,3 +381,19 @@ def test_blanks_and_quotes_in_folders_are_part_of_their_names(tmp_path: Path) ->
     assert "S4-find-rule" in done.stdout, "it fails: nobody has answered"
     two = f"PLUGIN={plugin} {ROOT}/fixture/plugins/os-adr"
     assert f"'{place.parent}/it's' is not a plugin" in _make(root, "plan", two, "SCENARIOS=N1").stderr
+
+
+def test_a_cell_of_a_grid_gets_the_environment_of_the_user_and_nothing_of_the_grid(
+    repository: Path, tmp_path: Path
+) -> None:
+    """Where the user's own configuration is the treatment (ISOLATE=user), the client sees the environment itself."""
+    client = tmp_path / "client"
+    client.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo 2.1.332 || env >{tmp_path}/seen\n')
+    client.chmod(0o755)
+    given = {"HELDOUT_CLAUDE": str(client), "ISOLATE": "user", "ANTHROPIC_API_KEY": "x", "MODELS": "haiku"}
+    given |= {"PYTHONPATH": "/mine", "PYTHONHOME": "/home"}
+    _make(repository, "grid", "SCENARIOS=N1", "RETRIES=0", env=given)
+    seen = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines() if "=" in line)
+    assert (seen["PYTHONPATH"], seen["PYTHONHOME"]) == (f"{repository}/lib:/mine", "/home")
+    assert {name: seen[name] for name in ("MODELS", "SCENARIOS", "RETRIES", "FIRST")}
+    assert not [name for name in seen if "way" in name or "mark" in name or "asked" in name]

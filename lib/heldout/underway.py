@@ -20,14 +20,23 @@ PAUSE = 0.3  # seconds between two looks at the mark
 
 
 def goes_on(mark: Path) -> bool:
-    """Whether the grid is still under way."""
+    """Whether the grid is still under way; what cannot be told stops nothing."""
     try:
-        os.kill(int(mark.read_text()), 0)
-    except PermissionError:
-        return True  # a process of somebody else's is one all the same
-    except (OSError, ValueError):
+        maker = int(mark.read_text())
+        os.kill(maker, 0)
+    except (FileNotFoundError, ProcessLookupError, ValueError):
         return False
-    return True
+    except OSError:
+        return True
+    return not _ended_unheard(maker)
+
+
+def _ended_unheard(maker: int) -> bool:
+    """Whether a process is over and nobody has asked for its status, as far as /proc tells."""
+    try:
+        return Path(f"/proc/{maker}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return False
 
 
 @contextmanager
