@@ -302,6 +302,10 @@ def test_a_folder_that_is_no_sandbox_is_not_scored(tmp_path: Path, played: Path)
         ('"fault": null', '"fault": ["x", ""]'),
         ('"homes": [', '"homes": 5, "y": ['),
         ('"schema": 1', '"schema": 2'),
+        ('"served": [', '"served": [1], "x": ['),
+        ('"fault": null', '"fault": ["killed"]'),
+        ('"rep": 1,', ""),
+        ('"cwd":', '"cdw":'),
     ],
 )
 def test_a_record_with_a_wrong_field_is_an_error_row_and_the_others_are_scored(cell: Path, old: str, new: str) -> None:
@@ -313,6 +317,15 @@ def test_a_record_with_a_wrong_field_is_an_error_row_and_the_others_are_scored(c
     done = bin("check", "--cells", cell.parents[3])
     assert [line.split("\t")[2:4] for line in done.stdout.splitlines()[1:]] == [["1", "ERROR"], ["2", "PASS"]], (
         done.stderr
+    )
+    assert f"sandbox-error: '{cell}/cell.json' is " in done.stdout
+
+
+def test_an_empty_record_is_what_the_fault_is_about(cell: Path) -> None:
+    (cell / "cell.json").write_text("")
+    done = bin("check", "--cells", cell.parents[3])
+    assert parse(done.stdout.splitlines()[-1], "x").reasons == (
+        f"sandbox-error: '{cell}/cell.json' is empty: a writer was cut off",
     )
 
 

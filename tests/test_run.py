@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from heldout import cell as cells
 from heldout import rows
-from programs import ROOT, bin, one_line
+from programs import ROOT, bin, command, one_line
 
 P1 = "P1-L1-reporting"
 
@@ -168,6 +168,9 @@ def test_without_its_judgement_an_offer_is_judge_missing(tmp_path: Path) -> None
         (("P1", "gpt-5", "{tmp}"), "unknown model 'gpt-5'"),
         (("P1", "a b", "{tmp}"), "model 'a b' cannot be a path"),
         (("P1", "../x", "{tmp}"), "model '../x' cannot be a path"),
+        (("P1", "compliant", f"{ROOT}/results/baseline"), "is where the baselines are kept; name another run, RUN=…"),
+        (("P1", "compliant", f"{ROOT}/results/baseline/x"), "is where the baselines are kept; name another run, RUN=…"),
+        (("P1", "compliant", f"{ROOT}/README.md"), "README.md' is no folder; name another run, RUN=…"),
         (("P1", "compliant"), "SCENARIO, MODEL and WORKDIR are needed"),
         (("P1", "compliant", "{tmp}", "--plugin", "{tmp}"), "is not a plugin"),
         (("P1", "compliant", "{tmp}", "--reps", "0"), "invalid value for '--reps'"),
@@ -270,7 +273,7 @@ def test_results_may_be_a_link_a_pipe_or_a_device(tmp_path: Path) -> None:
 def test_a_torn_table_stops_the_run_before_the_agent(tmp_path: Path) -> None:
     (tmp_path / "F").write_text("half a row")
     done = bin("run", "N1", "never", tmp_path / "run", "--results", tmp_path / "F")
-    assert done.returncode == 2 and "its last line has no end" in one_line(done.stderr)
+    assert done.returncode == 2 and "the line has no end, a writer was cut off" in one_line(done.stderr)
     assert not (tmp_path / "run").exists()
 
 
@@ -296,3 +299,90 @@ def test_what_an_actor_left_running_is_ended_with_its_cell(tmp_path: Path, repos
     assert bin("run", "N1", "leaver", tmp_path / "run", root=repository).returncode == 0
     commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
     assert b"sleep\x00603\x00" not in commands
+
+
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_a_run_and_all_that_its_cell_started(
+    repository: Path, tmp_path: Path, by: signal.Signals
+) -> None:
+    item = repository / "fixture/vault-write/actors/N1-L1-reporting.yaml"
+    command = f"touch {tmp_path}/begun; sleep 604"
+    turns = json.dumps([{"calls": [{"Bash": {"command": command, "description": "wait"}}]}, {"text": "done"}])
+    item.write_text(f"{item.read_text()}\nwaiter:\n  expect: {{verdict: PASS}}\n  turns: {turns}\n")
+    words = [repository / "bin/run", "N1", "waiter", tmp_path / "run"]
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    while not (tmp_path / "begun").exists():
+        assert process.poll() is None
+        time.sleep(0.02)
+    process.send_signal(by)
+    assert process.communicate(timeout=20)[1] == "run: interrupted\n"
+    assert process.returncode == 128 + by
+    commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline") if path.exists()]
+    assert b"sleep\x00604\x00" not in commands
+
+
+@pytest.mark.parametrize("way", ["./run", "run", "sh run", "link", "relative link", "link of a link", "linked folder"])
+def test_a_program_finds_its_siblings_however_it_is_started(tmp_path: Path, way: str) -> None:
+    """Beside itself, and not in PATH, where other programs may have their names."""
+    others = tmp_path / "others"
+    others.mkdir()
+    for name in ("judge", "check", "python", "run"):
+        (others / name).write_text(f"#!/bin/sh\ntouch {tmp_path}/{name}.ran\n")
+        (others / name).chmod(0o755)
+    (tmp_path / "link").symlink_to(ROOT / "bin/run")
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/far").symlink_to("../link")
+    (tmp_path / "folder/near").symlink_to("far")
+    (tmp_path / "linked").symlink_to(ROOT / "bin")
+    ways = {"./run": ["./run"], "run": ["run"], "sh run": ["sh", "run"], "link": [tmp_path / "link"]}
+    ways |= {"relative link": ["folder/far"], "link of a link": ["folder/near"]}
+    ways |= {"linked folder": [tmp_path / "linked/run"]}
+    place = tmp_path if "link" in way else ROOT / "bin"
+    path = os.pathsep.join([*([""] if way == "run" else []), str(others), os.environ["PATH"]])
+    done = command([*ways[way], "P1", "offer-only", tmp_path / "run"], cwd=place, env={"PATH": path})
+    assert (done.returncode, done.stderr.count("\n")) == (0, 1), done.stderr
+    assert rows.parse(one_line(done.stdout), "x").info["judge"] == "A", "its judge was asked"
+    assert not list(tmp_path.glob("*.ran"))
+
+
+def test_rescore_from_inside_bin_runs_its_own_check(cell: Path, tmp_path: Path) -> None:
+    (tmp_path / "check").write_text("#!/bin/sh\necho other\n")
+    (tmp_path / "check").chmod(0o755)
+    done = command(["./rescore", cell.parents[3]], cwd=ROOT / "bin", env={"PATH": f"{tmp_path}:{os.environ['PATH']}"})
+    assert done.returncode == 0, done.stderr
+    assert len(rows.read(cell.parents[3] / "results.tsv")) == 1
+
+
+def test_the_callers_python_variables_are_for_what_a_program_starts_alone(tmp_path: Path) -> None:
+    taken = tmp_path / "taken"
+    taken.mkdir()
+    for name in ("typer", "json", "heldout", "orjson", "sitecustomize"):
+        (taken / f"{name}.py").write_text("raise SystemExit('taken over')\n")
+    mine = {"PYTHONPATH": str(taken), "PYTHONHOME": "/nonexistent", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    judge = f'cat >/dev/null; env >{tmp_path}/seen; echo \'{{"answer": "no"}}\''
+    words = ["vault-write/vault-offer", "-"]
+    done = bin("judge", *words, stdin="Shall I — note it?", env={**mine, "HELDOUT_JUDGE_CMD": judge})
+    assert (done.returncode, done.stderr) == (0, "")
+    seen = dict(line.split("=", 1) for line in (tmp_path / "seen").read_text().splitlines() if "=" in line)
+    assert {name: seen[name] for name in mine} == {**mine, "PYTHONPATH": f"{ROOT}/lib:{taken}"}
+    done = bin("run", "P1", "offer-only", tmp_path / "run", env=mine)
+    assert done.returncode == 0, done.stderr
+    done = bin("rescore", tmp_path / "run", env=mine)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = bin("check", "--help", env=mine)
+    assert "…" in said.stdout and not said.stderr
+
+
+def test_a_stream_that_is_closed_is_no_internal_error(cell: Path) -> None:
+    def go(words: str) -> subprocess.CompletedProcess[str]:
+        return command(["bash", "-c", words])
+
+    run = cell.parents[3]
+    done = go(f"{ROOT}/bin/rescore {run} >&-")
+    assert (done.returncode, one_line(done.stderr)) == (2, "rescore: stdout is closed; redirect it to /dev/null")
+    assert not (run / "results.tsv").exists()
+    done = go(f"{ROOT}/bin/report {run}/nothing 2>&-")
+    assert (done.returncode, done.stdout) == (2, ""), "what is for people is not put among the rows"
+    done = go(f"{ROOT}/bin/run --cells - <&-")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert go(f"{ROOT}/bin/rescore {run} <&- 2>&-").returncode == 0

@@ -94,6 +94,11 @@ def _parsed(raw: bytes) -> Mapping[str, Any]:
     return told
 
 
+def refuse_even(votes: int) -> None:
+    if votes % 2 == 0:
+        raise Refusal(f"JUDGE_VOTES is {votes}", "use an odd number, so that a majority decides")
+
+
 def find_rubric(name: str) -> tuple[Path, str]:
     """The file of a rubric `suite/name` (or a path) and its suite; Refusal with the near miss."""
     if name.endswith(".md"):

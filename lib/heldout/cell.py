@@ -8,12 +8,12 @@ built in `r<k>.part/` and renamed whole; one that ended in ERROR lies under `att
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from heldout.errors import CODES, Fault, Refusal
-from heldout.files import natural, write_whole
+from heldout.files import RESULTS, natural, write_whole
 
 SCHEMA = 1
 _REP = re.compile(r"r[0-9]+")
@@ -83,6 +83,16 @@ def at(folder: Path) -> Cell:
         raise Refusal(f"'{folder}' is not a cell", "a cell is <run>/<suite>/<scenario>/<model>/r<k>")
     run, suite, scenario, model = folder.parents[3], folder.parts[-4], folder.parts[-3], folder.parts[-2]
     return Cell(run, suite, scenario, unspell(model), int(folder.name[1:]))
+
+
+def refuse_run(run: Path) -> None:
+    """Raise Refusal where cells must not be put: below a file, or among the kept baselines, which git has."""
+    baselines = RESULTS / "baseline"
+    for folder in (run, *run.absolute().parents):
+        if folder.exists() and not folder.is_dir():
+            raise Refusal(f"'{folder}' is no folder", "name another run, RUN=…")
+        if folder.exists() and baselines.exists() and folder.samefile(baselines):
+            raise Refusal(f"'{run}' is where the baselines are kept", "name another run, RUN=…")
 
 
 def below(folder: Path) -> Iterator[Cell]:
@@ -160,34 +170,23 @@ class Record:
 
 
 def read(folder: Path) -> Record:
-    """The record of a cell or attempt; raises Fault when it is missing or cannot be read."""
+    """The record of a cell or attempt; raises Fault, naming the file, when it is missing or is none."""
+    import msgspec
+
     path = folder / "cell.json"
     try:
-        data: Any = json.loads(path.read_bytes())
+        raw = path.read_bytes()
+        if not raw:
+            raise Fault("sandbox-error", f"'{path}' is empty: a writer was cut off")
+        if msgspec.json.decode(raw, type=dict[str, Any]).get("schema") != SCHEMA:
+            raise Fault("sandbox-error", f"'{path}' is not a cell of schema {SCHEMA}")
+        record = msgspec.json.decode(raw, type=Record)
     except FileNotFoundError:
         raise Fault("sandbox-error", f"'{path}' is missing: the attempt was cut off") from None
-    except (OSError, ValueError) as error:
-        raise Fault("sandbox-error", f"cannot read '{path}': {error}") from error
-    content = cast(dict[str, Any], data) if isinstance(data, dict) else {}
-    if content.get("schema") != SCHEMA:
-        raise Fault("sandbox-error", f"'{path}' is not a cell of schema {SCHEMA}")
-    known = {item.name for item in fields(Record)}
-    try:
-        record = Record(**{key: value for key, value in content.items() if key in known})
-    except TypeError as error:
-        raise Fault("sandbox-error", f"'{path}' lacks fields: {error}") from error
-    wrong = [
-        item.name
-        for item in fields(Record)
-        if not _fits(getattr(record, item.name), item.default_factory, item.default)
-    ]
-    if wrong or (record.fault and record.fault[0] not in CODES):
-        raise Fault("sandbox-error", f"'{path}' has a wrong '{(wrong or ['fault'])[0]}'")
+    except OSError as error:
+        raise Fault("sandbox-error", f"cannot read '{path}': {error.strerror}") from error
+    except ValueError as error:  # of msgspec too: what is no JSON, lacks a field, or has a value of another kind
+        raise Fault("sandbox-error", f"'{path}' is no record of a cell: {error}") from error
+    if record.fault and (len(record.fault) != 2 or record.fault[0] not in CODES):
+        raise Fault("sandbox-error", f"'{path}' is no record of a cell: its fault is no code with a detail")
     return record
-
-
-def _fits(value: Any, factory: Any, default: Any) -> bool:
-    """Whether a value of a record has the type of its default; None is the default of what may be missing."""
-    if factory is not MISSING:
-        return isinstance(value, factory)
-    return value is None or default is None or default is MISSING or isinstance(value, type(default))

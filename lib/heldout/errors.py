@@ -61,6 +61,14 @@ class Fault(Exception):
         return f"{self.code}: {self.detail}" if self.detail else self.code
 
 
+class Interrupted(BaseException):
+    """A signal ends the program; `number` says which. No KeyboardInterrupt: typer would end with its status, unsaid."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
 def program_name() -> str:
     return Path(sys.argv[0]).name
 
@@ -105,10 +113,14 @@ def program(main: Callable[..., Any]) -> NoReturn:
     `main` returns the exit status (None is 0). Refusals, faults and usage errors become one line on stderr and status
     2, and so does any other exception (HELDOUT_DEBUG=1 shows its traceback). A closed stdout ends the process by
     SIGPIPE (141), as Unix tools do; not by the signal's default from the start, since that would also end a program
-    that writes to a judge which does not read.
+    that writes to a judge which does not read. SIGTERM and SIGHUP end it as SIGINT does.
     """
     import typer
 
+    _interruptible()
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison]
+        say("stdout is closed; redirect it to /dev/null")
+        sys.exit(COULD_NOT)
     # typer carries its own copy of click since 0.26; the class is reached through what it exports.
     usage_error: Any = typer.BadParameter.__base__
 
@@ -120,9 +132,9 @@ def program(main: Callable[..., Any]) -> NoReturn:
     except usage_error as error:
         text = error.format_message().rstrip(".")
         say(f"{text[:1].lower()}{text[1:]}; see '{program_name()} --help'")
-    except (typer.Abort, KeyboardInterrupt):
+    except Interrupted as error:
         say("interrupted")
-        status = 128 + signal.SIGINT
+        status = 128 + error.number
     except SystemExit as error:  # of typer itself: it ends with 1, the status of a failed check, at a closed pipe
         if error.code == 1:
             _end_by_pipe()
@@ -130,6 +142,25 @@ def program(main: Callable[..., Any]) -> NoReturn:
     except Exception as error:
         say(told(error))
     sys.exit(status)
+
+
+def _interruptible() -> None:
+    """Let each signal that asks a program to end be an exception, so that what it started is ended and tidied up.
+
+    The first one counts alone: another would cut the tidying short. One that is ignored, as under nohup, stays so.
+    """
+
+    def interrupt(number: int, _: object) -> NoReturn:
+        for each in _ENDING:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    for each in _ENDING:
+        if signal.getsignal(each) != signal.SIG_IGN:
+            signal.signal(each, interrupt)
+
+
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _ended_by_a_closed_pipe(main: Callable[..., Any]) -> Callable[..., Any]:

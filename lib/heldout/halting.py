@@ -17,28 +17,28 @@ def halted(cell: Cell, since: float) -> str:
 
     BUDGET_USD bounds what the run's cells and attempts have cost together; cells under way are not known yet.
     """
-    if (budget := _budget()) is not None:
+    if (limit := budget()) is not None:
         spent = sum(record.usd or 0.0 for _, record in _records(cell.run))
-        if spent >= budget:
-            return f"BUDGET_USD={budget:g} is spent: the run has cost ${spent:.2f}"
+        if spent >= limit:
+            return f"BUDGET_USD={limit:g} is spent: the run has cost ${spent:.2f}"
     codes = list(_first_codes(cell, since))
     if len(codes) >= FIRST and len(set(codes)) == 1:
         return f"'{cell.model}' is stopped: its first {FIRST} cells ended in {codes[0]}"
     return ""
 
 
-def _budget() -> float | None:
-    """The budget; None where none is set. 0 pays for nothing."""
+def budget() -> float | None:
+    """What BUDGET_USD says; None where it is not set. 0 pays for nothing."""
     text = os.environ.get("BUDGET_USD", "").strip()
     if not text:
         return None
     try:
-        budget = float(text)
+        usd = float(text)
     except ValueError:
-        budget = nan
-    if not budget >= 0:
+        usd = nan
+    if not usd >= 0:
         raise Refusal(f"BUDGET_USD is '{text}'", "give US dollars, such as 2.50")
-    return budget
+    return usd
 
 
 def _records(run: Path) -> Iterator[tuple[Path, Record]]:

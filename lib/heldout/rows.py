@@ -89,21 +89,38 @@ def parse(line: str, where: str) -> Row:
 
 
 def read(path: Path) -> list[Row]:
-    """All rows of a table, with or without the header line."""
+    """All rows of a table, with or without the header line; Refusal for the first line that is none."""
     return [row for _, row in numbered(path)]
 
 
 def numbered(path: Path) -> list[tuple[int, Row]]:
-    """The same with the line of each. Tables that `cat` put together have more header lines, and an editor's mark of
-    UTF-8 may stand before each."""
+    """The same with the line of each."""
+    found, wrong = readable(path)
+    if wrong:
+        raise Refusal(wrong[0], f"'bin/rescore {path.parent}' writes it afresh from its cells; without cells, mend it")
+    return found
+
+
+def readable(path: Path) -> tuple[list[tuple[int, Row]], list[str]]:
+    """The rows of a table that can be read, with the line of each, and what is wrong with the other lines, by place.
+
+    Tables that `cat` put together have more header lines, and an editor's mark of UTF-8 may stand before each.
+    """
     try:
         text = path.read_text("utf-8", "replace")
     except OSError as error:
         raise Refusal(f"cannot read '{path}': {error.strerror}") from error
-    if text and not text.endswith("\n"):
-        raise Refusal(f"cannot read '{path}': its last line has no end", "a writer was cut off; rescore the run")
-    lines = ((number, line.removeprefix("\ufeff")) for number, line in enumerate(text.split("\n")[:-1], 1))
-    return [(number, parse(line, f"{path}:{number}")) for number, line in lines if line != HEADER]
+    *lines, rest = text.split("\n")
+    found, wrong = list[tuple[int, Row]](), list[str]()
+    for number, line in enumerate(lines, 1):
+        try:
+            if (line := line.removeprefix("\ufeff")) != HEADER:
+                found.append((number, parse(line, f"{path}:{number}")))
+        except Refusal as refusal:
+            wrong.append(refusal.message)
+    if rest:
+        wrong.append(f"{path}:{len(lines) + 1}: the line has no end, a writer was cut off")
+    return found, wrong
 
 
 def table(rows: Iterable[Row]) -> str:

@@ -82,10 +82,15 @@ def _plain(task: str) -> str:
     return " ".join(task.split()).casefold()
 
 
-def open_for(purpose: str, run: Path, item: Scenario, override: tuple[Path, ...]) -> None:
-    """A reserve is opened only for a purpose, and that is kept; so is a tuning against either set."""
+def refuse_purpose(purpose: str) -> None:
+    """Raise Refusal when a reserve cannot be opened for this; '' is no purpose at all."""
     if purpose and purpose not in ledger.PURPOSES:
         raise Refusal(f"purpose '{purpose}' is none of {', '.join(ledger.PURPOSES)}")
+
+
+def open_for(purpose: str, run: Path, item: Scenario, override: tuple[Path, ...]) -> None:
+    """A reserve is opened only for a purpose, and that is kept; so is a tuning against either set."""
+    refuse_purpose(purpose)
     refuse_broken()
     if (held := holds(item)) and not purpose:
         raise Refusal(

@@ -86,9 +86,11 @@ def _api(job: Job) -> Generator[dict[str, str]]:
 
 
 def require(live: bool) -> None:
-    """Refuse, with the mend, what would stop every cell: no client, and for a `live` one no credentials."""
+    """Refuse, with the mend, what would stop every cell: no client, wrong settings, for a `live` one no credentials."""
     client.version(client.find())
-    if live and not client.credentials() and not _user_configuration():
+    own = _user_configuration()
+    _bubblewrap()
+    if live and not client.credentials() and not own:
         raise Refusal("no credentials for the client", f"set one of {', '.join(client.CREDENTIALS)}")
 
 
@@ -98,6 +100,16 @@ def _user_configuration() -> bool:
     if chosen not in ("", "cell", "user"):
         raise Refusal(f"ISOLATE is '{chosen}'", "use 'cell' (the default) or 'user'")
     return chosen == "user"
+
+
+def _bubblewrap() -> bool:
+    """Whether the client is to be confined (CONFINE=bwrap)."""
+    chosen = os.environ.get("CONFINE", "")
+    if chosen not in ("", "bwrap"):
+        raise Refusal(f"CONFINE is '{chosen}'", "use 'bwrap', or leave it empty")
+    if chosen and not shutil.which("bwrap"):
+        raise Refusal("CONFINE=bwrap, but no 'bwrap' was found", "install bubblewrap")
+    return bool(chosen)
 
 
 def _environment(job: Job, lent: dict[str, str]) -> dict[str, str]:
@@ -130,13 +142,8 @@ def _arguments(job: Job) -> list[str]:
 
 def _confined(job: Job, program: Path) -> list[str]:
     """With CONFINE=bwrap the client sees the machine read-only but for its own cell, and nothing else of /tmp."""
-    chosen = os.environ.get("CONFINE", "")
-    if not chosen:
+    if not _bubblewrap():
         return []
-    if chosen != "bwrap":
-        raise Refusal(f"CONFINE is '{chosen}'", "use 'bwrap', or leave it empty")
-    if not shutil.which("bwrap"):
-        raise Refusal("CONFINE=bwrap, but no 'bwrap' was found", "install bubblewrap")
     place = job.sandbox.parent
     words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
     for needed in (*job.plugins, program.resolve().parent):

@@ -6,7 +6,7 @@ posture trace has the model `trace`, and variants of its trace for the self-test
 miss, so that a typo spends nothing.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -67,9 +67,36 @@ def embedded(item: Scenario) -> Mapping[str, script.Actor | variants.Variant]:
     return variants_of(item) if item.posture == "trace" else actors_of(item)
 
 
-def fitting(item: Scenario, names: Iterable[str]) -> list[str]:
-    """The names of MODELS that concern a scenario: `trace` those of posture trace, every other name the others."""
-    return [name for name in names if (name == variants.SAVED) == (item.posture == "trace")]
+def fitting(items: Sequence[Scenario], names: Iterable[str]) -> dict[str, list[str]]:
+    """The names of MODELS that concern each scenario, by its id.
+
+    `trace` concerns those of posture trace, an embedded actor those that have it, every other name all but those of
+    posture trace. Raises Refusal with the near miss for a name that none of the scenarios has.
+    """
+    found: dict[str, list[str]] = {item.id: [] for item in items}
+    for name in names:
+        cell.spell(name)
+        concerned = [item for item in items if (name == variants.SAVED) == (item.posture == "trace")]
+        having = [item for item in concerned if _has(item, name)]
+        if concerned and not having:
+            raise _unknown(name, concerned)
+        for item in having:
+            found[item.id].append(name)
+    return found
+
+
+def _has(item: Scenario, name: str) -> bool:
+    try:
+        resolve(name, item)
+    except Refusal:
+        return False
+    return True
+
+
+def _unknown(name: str, items: Sequence[Scenario]) -> Refusal:
+    known = dict.fromkeys((*_aliases(), *(actor for item in items for actor in actors_of(item))))
+    whom = items[0].id if len(items) == 1 else f"any of {len(items)} scenarios"
+    return Refusal(f"unknown model '{name}' for {whom}", f"{near_miss(name, known)}; full ids begin with 'claude-'")
 
 
 def resolve(name: str, item: Scenario) -> Model:
@@ -92,8 +119,7 @@ def resolve(name: str, item: Scenario) -> Model:
         return Model(name, "claude", client.partition(":")[2] or STUB_MODEL, actor)
     if name in actors:
         return Model(name, "actor", name)
-    known = (*aliases, *actors)
-    raise Refusal(f"unknown model '{name}' for {item.id}", f"{near_miss(name, known)}; full ids begin with 'claude-'")
+    raise _unknown(name, [item])
 
 
 def grid(
@@ -148,16 +174,16 @@ def _some(cells: list[str]) -> str:
 
 def select(names: list[str], suites: list[str], set_name: str) -> list[Scenario]:
     """The scenarios of a grid: those named, else all of the suites (all suites when none is named)."""
-    if names:
-        found = [scenario.find(name) for name in names]
-        strays = [item for item in found if item.set != set_name]
-        if strays:
-            raise Refusal(
-                f"'{strays[0].id}' is in the {strays[0].set} set, not in '{set_name}'", f"add SET={strays[0].set}"
-            )
-        return found
     known = scenario.suites()
     for suite in suites:
         if suite not in known:
             raise Refusal(f"unknown suite '{suite}'", near_miss(suite, known))
+    if names:
+        found = [scenario.find(name) for name in names]
+        for item in found:
+            if item.set != set_name:
+                raise Refusal(f"'{item.id}' is in the {item.set} set, not in '{set_name}'", f"add SET={item.set}")
+            if suites and item.suite not in suites:
+                raise Refusal(f"'{item.id}' is in suite '{item.suite}', not in '{' '.join(suites)}'", "leave SUITE out")
+        return found
     return [scenario.load(path) for path in scenario.files(set_name) if not suites or path.parent.name in suites]
