@@ -2,7 +2,8 @@
 
 An ADR names what was turned down, too, and tells of the state before. `decided` cuts out
 
-- a text whose status says that nothing holds (Rejected, Open, Under discussion);
+- a text whose status says that nothing holds (Rejected, Open, Deferred), or whose decision begins with 'None yet', 'To
+  be decided' and the like, or with something that is tried first;
 - sections that weigh: Alternatives, Options considered, Rejected, Open questions, Pros and cons …, save for an item
   that is marked as chosen;
 - where another section decides, those that tell of before and after: Context, Rationale, Consequences …;
@@ -14,6 +15,8 @@ paragraph, or the list after a sentence like 'We considered:'. Front matter goes
 
 import re
 from collections.abc import Iterator
+
+import regex
 
 from heldout.checks.clauses import sentences, stated
 from heldout.checks.patterns import normal
@@ -46,7 +49,39 @@ _INLINE = re.compile(
 )
 _ITEM = re.compile(r"(?:[-*+]|\d+[.)])\s+|\|")
 _NOTHING = re.compile(
-    r"\W*(?:rejected|open|under discussion|in discussion|undecided|withdrawn|abandoned)\b", re.IGNORECASE
+    r"""\W*(?:rejected|open|under\ discussion|in\ discussion|undecided|withdrawn|abandoned|deferred|postponed|on\ hold
+    |trial|pilot|experiment(?:al)?)\b""",
+    re.IGNORECASE | re.VERBOSE,
+)
+# A sentence that says there is no decision yet, …
+_NONE_YET = regex.compile(
+    r"""\W* (?:
+      (?: none | nothing | not | no\s(?: decision | choice | conclusion ) )
+        (?: \s(?: is | was | has\sbeen ) )? (?: \s(?:as\s)?yet )?
+        (?: \s(?: taken | made | decided | settled | agreed | reached | chosen ) )?
+        (?: \s(?: yet | so\sfar | as\sof\s(?:yet|now) | at\spresent | for\snow | for\sthe\s(?:moment|time\sbeing) ) )?
+        (?= \s* (?: [.:;,(–—-] | $ ) | \s(?: until | till | since | because | before )\b )
+      | (?:still\s)? (?: undecided | open | pending | tbd | to\sfollow )
+        (?= \s* (?: [.:;,(–—-] | $ ) | \s(?: so\sfar | yet | (?:until|till)(?!\s\d) )\b )
+      | (?:still\s)? to\sbe\s(?: decided | discussed | determined | defined | settled | agreed )\b
+      | (?: deferred | postponed | on\shold | put\soff )
+        (?= \s* (?: [.:;,(–—-] | $ ) | \s(?: until | till | to | by | for )\b )
+      | (?: the | this | a )\s(?: decision | choice )\s(?: is | was | has\sbeen | will\sbe )\s(?: still\s | yet\s )?
+        (?: open | pending | postponed | deferred | put\soff | delayed | (?: made | taken )\slater | to\sbe\b )
+      | we\s(?: have\snot | haven't )\s(?:yet\s)?(?: decided | settled | agreed )(?:\syet)?\s* (?: [.;,] | $ )
+    )""",
+    regex.IGNORECASE | regex.VERBOSE,
+)
+# … or that something is tried.
+_TRIED = regex.compile(
+    r"""^ (?!\W*after\b) .* (?:
+        (?: \b(?: we | will | shall | is | are | be )\s | ['’]ll\s ) (?:\w+\s)? (?: try | tried | trial )
+          (?!\s(?: to | again | once | twice | \w+\stimes )\b)
+      | \b(?: as | on | for )\s(?:an?\s)?(?:\w+\s)?(?: trial | pilot | experiment )\b | \bas\sa\stest\b
+      | ^\W*(?: pilot | trial | experiment | test )\s?: | \b(?: pilot | trial | test )\s(?: runs | is\srun | phase )
+      | \b(?: going\sto | will | shall | ['’]ll )\stest\b (?=.*\b(?: evaluate | decide | compare | see | then )\b)
+      | \b(?: experimentally | provisionally | tentatively )\b )""",
+    regex.IGNORECASE | regex.VERBOSE,
 )
 _STATUS = re.compile(r"^[ \t#*_>-]*status[*_:\s]*[\"']?([^\n]*)", re.IGNORECASE | re.MULTILINE)
 _WEIGHED = re.compile(
@@ -65,12 +100,20 @@ def decided(text: str) -> str:
         return ""
     parts = list(_parts(body))
     deciding = any(kind == "decides" for kind, _ in parts)
+    said = [part for kind, part in parts if kind == ("decides" if deciding else "")]
+    if _decides_nothing(said if deciding else said[bool(_HEADING.match(body.lstrip())) :], deciding):
+        return ""
     dropped = {"weighs", "tells"} if deciding else {"weighs"}
     kept = [title]
     for kind, part in parts:
         kept += [part] if kind not in dropped or (kind == "weighs" and _CHOSEN.search(part)) else []
     said = filter(None, map(stated, kept))
     return "\n".join(part if part[-1] in ".:;!" else f"{part}." for part in said)
+
+
+def _decides_nothing(said: list[str], begins: bool) -> bool:
+    """Whether a sentence (the first, where it all `begins`) leaves the decision open, or the first tells of a try."""
+    return any(map(_NONE_YET.match, said[:1] if begins else said)) or any(map(_TRIED.search, said[:1]))
 
 
 def _without_front_matter(text: str) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 Text is NFKC-normalised, invisible characters dropped and white space collapsed, so that line breaks, full-width
 letters and combining accents do not decide. Patterns ignore case. A pattern that runs away is a fault of the check.
+Named groups of a `(?x)` pattern's `(?(DEFINE) …)` are put in where they are called: `regex` copies all that groups have
+captured so far at each call, which takes the square of a text's length.
 """
 
 import unicodedata
@@ -13,34 +15,32 @@ import regex
 from heldout.errors import Fault
 
 TIMEOUT = 2.0  # seconds a pattern may take on one text
-_DEFINED = regex.compile(
-    r"""\(\?\(DEFINE\) (?: \s* \(\?<(?<name>\w+)> (?<body> (?<inside>
-          [^()\[\\] | \\. | \[ \^? \]? (?: [^\]\\] | \\. )* \] | \( (?&inside)* \) )* ) \) )+ \s*\)""",
-    regex.VERBOSE | regex.DOTALL,
-)
 # Format characters (zero-width spaces and joiners, marks of direction, soft hyphens), fillers, variation selectors.
 _INVISIBLE = regex.compile(r"[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u3164\uffa0]+")
+
+_PART = r"[^()\\\[#]|\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]|\#[^\n]*"  # a character, a set or a comment
+_PARTS = rf"(?:{_PART}|(?P<group>\((?:{_PART}|(?&group))*\)))*"
+_DEFINE = regex.compile(rf"\(\?\(DEFINE\){_PARTS}\)", regex.DOTALL)
+_NAMED = regex.compile(rf"\(\?<(?P<name>\w+)>(?P<body>{_PARTS})\)", regex.DOTALL)
+_CALL = regex.compile(r"\(\?&(\w+)\)")
 
 
 @cache
 def compiled(pattern: str) -> Any:
     """The compiled pattern; raises regex.error."""
-    return regex.compile(inlined(pattern), regex.IGNORECASE | regex.DOTALL | regex.VERSION0)
+    return regex.compile(_inlined(pattern), regex.IGNORECASE | regex.DOTALL | regex.VERSION0)
 
 
-def inlined(pattern: str) -> str:
-    """`pattern` with the groups of its `(?(DEFINE) (?<name> …) …)` in place of their calls `(?&name)`, which is ten
-    times as fast; as it is where a group calls itself.
-    """
-    found = _DEFINED.search(pattern)
-    if not found:
+def _inlined(pattern: str) -> str:
+    """`pattern` without calls of named groups, or as it is where one calls itself or is not defined."""
+    block = _DEFINE.search(pattern) if pattern.startswith(("(?x)", "(?:(?x)")) else None
+    if not block:
         return pattern
-    bodies = dict(zip(found.captures("name"), found.captures("body"), strict=True))
-    flat = pattern[: found.start()] + pattern[found.end() :]
+    bodies = {named["name"]: named["body"] for named in _NAMED.finditer(block[0])}
+    left = pattern[: block.start()] + pattern[block.end() :]
     for _ in bodies:
-        for name, body in bodies.items():
-            flat = flat.replace(f"(?&{name})", f"(?:{body})")
-    return pattern if "(?&" in flat else flat
+        left = _CALL.sub(lambda call: f"(?:{bodies[call[1]]}\n)" if call[1] in bodies else call[0], left)
+    return pattern if _CALL.search(left) else left
 
 
 def either(*patterns: str) -> str:

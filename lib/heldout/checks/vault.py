@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from heldout.checks import starting
+from heldout.checks.noted import noted
 from heldout.checks.patterns import missing
 from heldout.checks.shell import left_in, normal_path
 from heldout.checks.shellwrites import Target, targets
@@ -39,16 +40,19 @@ def _vault_there(use: Use) -> Iterator[Slip]:
     yield from starting.folder(use, "root")
 
 
-@word("sandbox", slips=_vault_there, topics=patterns(), root=optional("path", "vault"))
+@word("sandbox", slips=_vault_there, topics=patterns(reads=noted), root=optional("path", "vault"))
 def note_written(context: Context, topics: list[str], root: str) -> Finding:
-    """A new or changed file below ROOT, outside journal/ and graphify-out/, whose added lines match all of TOPICS."""
+    """A new or changed file below ROOT, outside journal/ and graphify-out/, whose added lines match all of TOPICS.
+
+    Of those lines counts what they state (`heldout.checks.noted`).
+    """
     matching, reasons, unread = [], [], None
     for path in _written(context, root):
         if path in context.tree.links:
             reasons.append(f"{path} is a symbolic link, expected a note")
             continue
         try:
-            lacking = missing(topics, context.added_text(path))
+            lacking = missing(topics, noted(context.added_text(path)))
         except Fault as fault:
             unread = fault
             continue
