@@ -7,7 +7,7 @@ built in `r<k>.part/` and renamed whole; one that ended in ERROR lies under `att
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -163,6 +163,15 @@ class Record:
     shadowed: dict[str, str] = field(default_factory=dict)
     answered_by: str = ""
     schema: int = SCHEMA
+
+    def learn(self, facts: Mapping[str, Any]) -> None:
+        """Take from the session's facts what they know better than whoever started it."""
+        session = facts["session"]
+        self.ended = facts["ended"] if self.ended == "unknown" else self.ended
+        self.served = self.served or session["models_served"]
+        self.usd = facts["cost_usd"]
+        if self.client == "claude" and session["cli_version"]:
+            self.client = f"claude {session['cli_version']}"
 
     def write(self, folder: Path) -> None:
         text = json.dumps(asdict(self), indent=1, sort_keys=True, ensure_ascii=True)
