@@ -5,12 +5,13 @@ in small letters; null stands for absent.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from heldout.checks import notices, summaries
-from heldout.checks.keywords import plain, stands, words
+from heldout.checks.denials import Block, blocks, said
+from heldout.checks.keywords import plain, words
 from heldout.checks.markers import shown
 from heldout.checks.words import Argument, Context, Finding, fails, optional, passes, word
 from heldout.errors import Fault
@@ -72,29 +73,39 @@ def agent_verdict_in(context: Context, allowed: list[str], forbidden: list[str])
 
 @word("trace", keywords=Argument("alternatives"), minimum=Argument("number"))
 def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: int) -> Finding:
-    """The final answer has at least MINIMUM of KEYWORDS, each named and given as spellings of which one is enough."""
+    """The final answer has at least MINIMUM of KEYWORDS, each named and given as spellings of which one is enough.
+
+    What an answer only asks, denies, rules out or warns against is none that it has.
+    """
     if not 0 < minimum <= len(keywords):
         raise Fault("check-error", f"minimum {minimum} of {len(keywords)} keywords")
-    answer = plain(context.trace["finalAnswer"])
-    missing = [name for name, spellings in keywords.items() if not any(stands(item, answer) for item in spellings)]
+    answer = blocks(context.trace["finalAnswer"])
+    missing = [name for name, spellings in keywords.items() if not _named(spellings, answer)]
     count = len(keywords) - len(missing)
     info = {"keywords": f"{count}/{len(keywords)}"}
     told = f"finalAnswer has {count} of {len(keywords)} root-cause keywords, expected {minimum}"
     return fails(f"{told}, without {', '.join(missing)}", info=info) if count < minimum else passes(told, info=info)
 
 
+def _named(spellings: list[str], answer: Iterable[Block]) -> bool:
+    return any(said(item, block) for item in spellings for block in answer)
+
+
 @word("trace", keywords=optional("keywords", ()), claims=optional("keywords", ()))
 def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> Finding:
     """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports.
 
-    'We cannot say what the root cause is' has no 'root cause is'.
+    What it denies, rules out or warns against it does not say, and a claim that it leaves open it does not state. 'We
+    cannot say what the root cause is' has no 'root cause is'.
     """
-    answer = notices.stated(_answer(context))
+    _answer(context)
+    answer = [block.with_sentences(notices.stated) for block in blocks(context.trace["finalAnswer"])]
+    forbidden = (("has the forbidden keyword", keywords, True), ("states the unsupported claim", claims, False))
     reasons = [
         f"finalAnswer {what} '{item}', expected it absent"
-        for what, items in (("has the forbidden keyword", keywords), ("states the unsupported claim", claims))
+        for what, items, open_too in forbidden
         for item in items
-        if stands(item, answer)
+        if any(said(item, block, open_too=open_too) for block in answer)
     ]
     return fails(*reasons) if reasons else passes("finalAnswer has nothing forbidden")
 

@@ -99,6 +99,8 @@ def _list_problem(value: Any, items: str) -> str:
             return "holds an empty one, which would match everything"
         if items == "keywords" and _is_mute(item):
             return f"holds '{item}', which has no letter or digit"
+        if items == "keywords" and _is_long(item):
+            return f"holds '{item}', which joins more than two texts"
         if items == "patterns":
             try:
                 if compiled(item).search(""):
@@ -109,9 +111,15 @@ def _list_problem(value: Any, items: str) -> str:
 
 
 def _is_mute(keyword: str) -> bool:
-    from heldout.checks.keywords import plain, words  # saved traces alone have keywords
+    from heldout.checks.keywords import parts, plain, words  # saved traces alone have keywords
 
-    return not words(plain(keyword))
+    return not all(words(plain(part)) for part in parts(keyword))
+
+
+def _is_long(keyword: str) -> bool:
+    from heldout.checks.keywords import parts
+
+    return len(parts(keyword)) > 2
 
 
 def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:
