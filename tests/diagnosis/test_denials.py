@@ -70,6 +70,10 @@ DENIED = [
     ("CPU", "并不是 CPU 打满"),
     ("expired", "The certificate has not expired."),
     ("certificate", "The certificate is fine."),
+    ("FLUSHALL", "Avoid FLUSHALL; avoid running FLUSHDB."),
+    ("FLUSHDB", "Avoid FLUSHALL; avoid running FLUSHDB."),
+    ("database is", "It can't be said that the database is the cause."),
+    ("tenant ~ 4410", "It is not the export of tenant 4410 but a leak."),
 ]
 SAID = [
     ("falls back", "the handler no longer falls back to the account"),

@@ -65,11 +65,12 @@ _RULED = r"(?: ruled\sout | excluded | exonerated | discarded | dismissed | refu
 _RULE_OUT = r"""(?<! cannot\s | not\s | n['’]t\s | unable\sto\s ) \b (?: rul(?: e | es | ed | ing )\sout
   | exclud(?: e | es | ed | ing ) | exonerat\w+ | disprov\w+ | refut\w+ | (?: speaks? | spoke | argues? ) \s against
   | (?: we | i ) \s (?: have\s | can\s | also\s )? (?: discard(?:ed)? | dismiss(?:ed)? | reject(?:ed)? ) )"""
+_DO = r"""(?: (?: re )?(?: start | boot | vert ) | flush | empty | clear | run | use | drop | kill | roll | disable
+  | delete | purge | scale | touch | wipe )"""
 # An imperative stands where a clause begins: 'the pods do not reach CoreDNS' has a subject.
 _STARTS = r"(?: ^ | [,:(–—-]\s? | \b (?: and | but | please | also | either ) ,? \s )"
 _AGAINST = rf"""(?: {_STARTS} (?: please\s )? (?: do\snot | don['’]t | never | refrain\sfrom
-      | neither \s (?= (?: re )? (?: start | boot | flush | empty | clear | run | use | drop | kill | roll | vert
-          | disable | delete | purge | scale | touch | wipe ) ) )
+      | neither \s (?= {_DO} ) )
   | \b (?: you | we | one | nobody | anyone ) \s (?: must | should | shall | may | can ) (?: \snot | n['’]t | \snever )
   | \b nobody \s (?: must | should )
   | \b (?: advise | recommend | warn | decided? ) \s against ) \b"""
@@ -82,7 +83,8 @@ _BEFORE = _ending(
     rf"{_BE} \s? {_NOT} \s (?: actually \s | really \s )?",
     rf"\b (?: do | does | did | ha[sd] | have | must | should | would | be(?:en)? ) \s? {_NOT} \s (?: be(?:en)? \s )?",
     r"(?: ^ | [,:(–—-] \s? | \b and \s ) not \s",
-    rf"{_NOT} \s {_ARTICLE} \s {_WORDS}",
+    rf"{_NOT} \s {_ARTICLE} \s {_WORDS} (?: of \s (?: the \s )? )?",
+    rf"(?: cannot | {_NOT} ) \s be \s (?: said | claimed | shown | argued ) \s that \s {_NOUN}",
     rf"{_NOT} \s {_CAUSED} \s {_NOUN}",
     rf"{_NOT} \s (?: true | the\scase | correct ) \s that \s {_NOUN}",
     rf"\b (?: wrong | false | untrue | incorrect ) \s (?: to \s (?: say | think | assume ) \s )? that \s {_NOUN}",
@@ -97,7 +99,8 @@ _BEFORE = _ending(
     rf"""\b (?: unrelated\sto | independent\sof | nothing\sto\sdo\swith | no\s(?: relation | link )\sto
          | no\sconnection\swith ) \s {_NOUN}""",
     r"\b (?: instead\sof | rather\sthan | as\sopposed\sto ) \s (?: using \s | running \s )?",
-    r"\b (?: without | avoid ) \s (?: using \s | running \s )",
+    r"\b without \s (?: using | running ) \s",
+    rf"{_STARTS} avoid \s (?: using \s | running \s | an? \s | the \s | any \s )?",
     rf"{_BE} \s neither \s [^.;:!?]*",
     rf"\b (?: were \s {_IT} | if \s {_IT} \s (?: were | was | had\sbeen ) ) \s {_NOUN}",
     rf"{_AGAINST} {_ADVISED}",
@@ -160,6 +163,8 @@ _AROUND = (
         _compiled(r"[^,;:。!?]{0,10} (?: 无关 | 没有?关系 | 无直接关系 | 不相关 )"),
     ),
 )
+_NEITHER = _ending(rf"{_STARTS} neither \s")  # before an occurrence that begins with the verb
+_VERB = _compiled(rf"{_DO} \b")
 # 'no consumer left', 没有 querynode 可用: what is told is a lack of it.
 _LACK = _compiled(
     r"s? \s (?: left | remain\w* | available | free | respond\w* | answer\w* | running ) \b",
@@ -185,6 +190,11 @@ _OPEN_AFTER = _compiled(
     rf"""{_NO_BUT}{{0,60}}? \b (?: could | can | has | was | is ) (?: \s? not | n['’]t ) \s
           (?: be \s | been \s )? {_KNOWN} \b""",
     rf"{_NO_BUT}{{0,20}}? (?: 未知 | 不清楚 | 存疑 | (?: 未 | 待 | 无法 ) 能? 被? (?: 确认 | 证实 | 核实 | 确定 ) )",
+)
+
+# Within a claim of two texts.
+_OPEN_WITHIN = _compiled(
+    r"\b (?: whether | maybe | may | might | perhaps | possibly | probably | likely ) \b", r"是否 | 可能 | 或许 | 疑似"
 )
 
 
@@ -214,7 +224,7 @@ def blocks(answer: str) -> tuple[Block, ...]:
         label = _DENYING.match(text) is not None
         denying = (label and not item) or (denying and item)
         if text:
-            sentences = tuple(part for part in _SENTENCE.split(text) if part)
+            sentences = tuple(part.strip() for part in _SENTENCE.split(text) if part and part.strip())
             found.append(Block(sentences, item, label or denying))
     return tuple(found)
 
@@ -254,13 +264,15 @@ def denied(sentence: str, start: int, end: int) -> bool:
         return True
     if _BEFORE.search(before) and not _LACK.match(after):
         return True
+    if _NEITHER.search(before) and _VERB.match(sentence, start):
+        return True
     return bool(_AFTER.match(after)) or any(one.search(before) and two.match(after) for one, two in _AROUND)
 
 
-def left_open(sentence: str, start: int, end: int) -> bool:
+def left_open(sentence: str, start: int = 0, end: int = 0) -> bool:
     """Whether it is told as unknown or not confirmed whether what stands from `start` to `end` holds."""
     before, after = _sides(sentence, start, end)
-    return bool(_OPEN_BEFORE.search(before) or _OPEN_AFTER.match(after))
+    return bool(_OPEN_BEFORE.search(before) or _OPEN_AFTER.match(after) or _OPEN_WITHIN.search(sentence[start:end]))
 
 
 def _sides(sentence: str, start: int, end: int) -> tuple[str, str]:

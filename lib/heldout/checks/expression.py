@@ -99,8 +99,8 @@ def _list_problem(value: Any, items: str) -> str:
             return "holds an empty one, which would match everything"
         if items == "keywords" and _is_mute(item):
             return f"holds '{item}', which has no letter or digit"
-        if items == "keywords" and _is_long(item):
-            return f"holds '{item}', which joins more than two texts"
+        if items == "keywords" and (problem := _misjoined(item)):
+            return f"holds '{item}', which {problem}"
         if items == "patterns":
             try:
                 if compiled(item).search(""):
@@ -116,10 +116,13 @@ def _is_mute(keyword: str) -> bool:
     return not all(words(plain(part)) for part in parts(keyword))
 
 
-def _is_long(keyword: str) -> bool:
+def _misjoined(keyword: str) -> str:
+    """What is wrong with the joints and endings of a keyword, or ''."""
     from heldout.checks.keywords import parts
 
-    return len(parts(keyword)) > 2
+    if len(parts(keyword)) > 2:
+        return "joins more than two texts"
+    return "has a '*' that ends none of its texts" if any("*" in part[:-1] for part in parts(keyword)) else ""
 
 
 def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:

@@ -24,9 +24,10 @@ _MARKUP = regex.compile(r"[*`~]|\\(?=[[:punct:]])")
 _LOOSE = regex.compile(rf" (?=[{_DENSE}])|(?<=[{_DENSE}]) ")
 _JOINED = regex.compile(r"\s[~…]\s")
 _REACH, _STEP = 6, 2  # words between the two parts of `A ~ B` and of `A … B`; two characters of a dense script are one
-# Between the two may stand what ends no clause; within a word (5.12.0, 14:01) anything but white space.
-_BETWEEN = r"[\s/()'\"_=#\[\]–-]*"
-_WORD = rf"(?:{_LETTER}+(?:[.:,/'’-]{_LETTER}+)*|[{_DENSE}]{{1,2}})"
+# Between the two may stand what ends no clause and denies nothing; a word may have points within (5.12.0, 14:01).
+_BETWEEN = r"[\s/()'\"_=#&+%、\[\]–-]*"
+_NO = r"(?!(?:not?|never|neither|nor|cannot|without|\w+n['’]t)\b)"
+_WORD = rf"(?:{_NO}{_LETTER}+(?:[.:,/'’-]{_LETTER}+)*|[[{_DENSE}]--[没未不非无]]{{1,2}})"
 _TOKEN = regex.compile(rf"[{_DENSE}]|{_LETTER}+", regex.V1)
 
 
