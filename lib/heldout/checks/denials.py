@@ -49,7 +49,7 @@ _DENYING = _compiled(
 # What may stand between a denial and what it denies: an article and up to two words that do not turn it.
 _NO_TURN = r"""(?! (?: but | because | since | so | which | that | while | only | sole | first | last | same | as | by
   | from | than | of | on | in | at | for | to | with | enough | healthy | working | usable | running | free | live
-  | available | longer | whole | right | correct | more ) \b )"""
+  | available | longer | whole | right | correct | more | valid | ready ) \b )"""
 _WORDS = rf"(?: {_NO_TURN} [\w'’./-]+ \s ){{0,2}}"
 _ARTICLE = r"(?: an? | the | any | our | some | such\san? )"
 _NOUN = rf"(?: {_ARTICLE} \s )? {_WORDS}"
@@ -70,6 +70,7 @@ _DO = r"""(?: (?: re )?(?: start | boot | vert ) | flush | empty | clear | run |
 # An imperative stands where a clause begins: 'the pods do not reach CoreDNS' has a subject.
 _STARTS = r"(?: ^ | [,:(–—-]\s? | \b (?: and | but | please | also | either ) ,? \s )"
 _AGAINST = rf"""(?: {_STARTS} (?: please\s )? (?: do\snot | don['’]t | never | refrain\sfrom
+      | under\sno\scircumstances
       | neither \s (?= {_DO} ) )
   | \b (?: you | we | one | nobody | anyone ) \s (?: must | should | shall | may | can ) (?: \snot | n['’]t | \snever )
   | \b nobody \s (?: must | should )
@@ -80,9 +81,11 @@ _ADVISED = r"""(?: , [^,.;:!?]{1,40} , )? (?: (?! \b (?: but | because | since |
   (?: [^,;:!?] | ,(?=\sn?or\b) ) ){0,80}"""
 
 _BEFORE = _ending(
-    rf"{_BE} \s? {_NOT} \s (?: actually \s | really \s )?",
-    rf"\b (?: do | does | did | ha[sd] | have | must | should | would | be(?:en)? ) \s? {_NOT} \s (?: be(?:en)? \s )?",
-    r"(?: ^ | [,:(–—-] \s? | \b and \s ) not \s",
+    rf"{_BE} \s? {_NOT} \s (?: actually \s | really \s | yet \s )?",
+    r"\b (?: nothing \s (?: is | was | gets | got ) | zero ) \s",
+    rf"{_NOT} \s (?: look | seem | sound | appear ) \s (?: like | to\sbe ) \s {_NOUN}",
+    rf"\b (?: do | does | did | ha[sd] | have | be(?:en)? ) \s? {_NOT} \s (?: be(?:en)? \s )?",
+    r"(?: ^ | [,:(–—-] \s? | \b and \s ) not \s (?: yet \s )?",
     rf"{_NOT} \s {_ARTICLE} \s {_WORDS} (?: of \s (?: the \s )? )?",
     rf"(?: cannot | {_NOT} ) \s be \s (?: said | claimed | shown | argued ) \s that \s {_NOUN}",
     rf"{_NOT} \s {_CAUSED} \s {_NOUN}",
@@ -105,7 +108,8 @@ _BEFORE = _ending(
     rf"\b (?: were \s {_IT} | if \s {_IT} \s (?: were | was | had\sbeen ) ) \s {_NOUN}",
     rf"{_AGAINST} {_ADVISED}",
     # Chinese: a few characters of one clause, which no 而是 turns.
-    r"""(?: 不是 | 并非 | 绝非 | 而非 | 不属于 | 谈不上 | 不存在 | 未发现 | 没有发现 | 未见 | 没有看到 | 没有证据表明
+    r"""(?: 不是 | 并非 | 绝非 | 而非 | 不属于 | 不太?像 | 谈不上 | 不存在 | 未发现 | 没有发现 | 未见 | 没有看到
+          | 没有证据表明
           | (?: 没有 | 未 ) (?: 出现 | 发生 ) | 并无 | 不涉及
           | (?<! 未 | 没 | 没有 | 不能 | 无法 | 难以 | 不可 ) 排除 (?: 了 | 掉 )? )
         (?! 所有 | 唯一 | 只 | 仅 | 全部 | 首次 | 可用 ) (?: (?! 而是 | 但 | 却 | 只是 ) [\w\s./-] ){0,8}""",
@@ -131,6 +135,15 @@ _AFTER = _compiled(
     rf"""{_MORE} (?: \s (?: is | was | are | were | isn | wasn | aren | can | could | has | have ) \s?
            | \s? [:–—(-] \s? ) {_NO_CAUSE}""",
     rf"{_MORE} \s (?: d(?:id|oes|o) | could | can ) \s? {_NOT} \s (?: cause | explain | trigger | account | add )",
+    rf"""{_MORE} \s (?: {_BE} | seems? | looks? | appears? ) \s? (?:
+          {_NOT} \s (?: an\soption | needed | necessary | advisable | recommended | allowed | happening )
+          | (?: very \s | highly \s )? unlikely | forbidden | prohibited | dangerous | out\sof\sthe\squestion ) \b""",
+    rf"""{_MORE} \s (?: (?: must | should | may | can ) \s? (?: not | n['’]t | never ) \s be \s
+            (?: run | used | executed | issued | done | touched )
+          | (?: should | must ) \s be \s avoided | would \s (?: only \s | just \s )? make \s \w+ \s worse ) \b""",
+    r"\s? : \s? (?: no | none | 否 | 无 | 不是 ) (?= [,.;。)] | $ )",
+    r"[^,;:。!?]{0,4} (?: 不可 | 不能 | 不应该? | 不得 | 不宜 | 不要 | 禁止 ) (?: 执行 | 使用 | 运行 )",
+    r"[^,;:。!?]{0,6} 可能性? (?: 很 | 较 | 极 | 非常 )? (?: 小 | 低 )",
     rf"{_MORE} \s (?: has | had | have ) \s nothing \s to \s do \b",
     rf"""[^.;:!?,]{{0,40}} \b (?: was | were ) \s (?: first \s | initially \s | also \s )?
           (?: suspected | considered | examined | a\scandidate ) \b [^.;!?]{{0,24}}? \b (?: but | yet | and ) \s
@@ -159,6 +172,12 @@ _AROUND = (
         ),
     ),
     (
+        _ending(
+            rf"\b (?: claim | assumption | theory | idea | suspicion | hypothesis ) s? \s (?: of | that ) \s {_NOUN}"
+        ),
+        _compiled(r"[^.;:!?]{0,60}? \b (?: is | was | are ) \s (?: wrong | false | untrue | unfounded | mistaken ) \b"),
+    ),
+    (
         _ending(r"(?: 与 | 和 | 跟 | 同 ) [^,;:。!?]{0,12}"),
         _compiled(r"[^,;:。!?]{0,10} (?: 无关 | 没有?关系 | 无直接关系 | 不相关 )"),
     ),
@@ -167,7 +186,8 @@ _NEITHER = _ending(rf"{_STARTS} neither \s")  # before an occurrence that begins
 _VERB = _compiled(rf"{_DO} \b")
 # 'no consumer left', 没有 querynode 可用: what is told is a lack of it.
 _LACK = _compiled(
-    r"s? \s (?: left | remain\w* | available | free | respond\w* | answer\w* | running ) \b",
+    r"""s? (?: \s \w+ )? \s (?: left | served | runs? | works? | remain\w* | available | free | respond\w* | answer\w*
+          | running ) \b""",
     r"(?: 可用 | 剩余 | 存活 | 空闲 )",
 )
 
