@@ -7,6 +7,7 @@ from heldout import scenario
 from heldout.agents import roster
 from heldout.checks import traces
 from heldout.checks.expression import words_of
+from heldout.checks.keywords import parts
 from programs import ROOT, bin
 from tracing import CASES, FIXTURE, answers, evaluation, saved, says, score
 
@@ -16,6 +17,11 @@ ITEMS = [scenario.find(f"diagnosis/{case}") for case in CASES]
 def given(item: scenario.Scenario) -> dict[str, dict]:
     """Arguments by word, of all axes of a case."""
     return {word.name: found for axis in item.axes.values() for word, found in words_of(axis)}
+
+
+def written(keyword: str) -> str:
+    """A text that has a keyword."""
+    return " ".join(part.removesuffix("*") for part in parts(keyword))
 
 
 @pytest.mark.parametrize("item", ITEMS, ids=CASES)
@@ -69,11 +75,35 @@ def test_lint_names_a_trace_that_is_missing(repository) -> None:
     assert "D4-redis-evictions.md: trace 'diagnosis/traces/D4-redis-evictions.json' is no file" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "told"),
+    [
+        (
+            "core: [export, tenant]",
+            "core: [exports]",
+            "names 'exports', which is none of the keywords oom, limit, export, tenant",
+        ),
+        ("minimum: 3", "minimum: 5", "is 5 of 4 keywords"),
+        ("minimum: 3", "notice: none\n      minimum: 3", "names 'none', which is none of the keywords"),
+        ('"tenant ~ 4410"', '"pods restart"', "the Task has 'pods restart', a keyword of its root cause 'tenant'"),
+        ('"tenant ~ 4410"', '"a ~ b ~ c"', "joins more than two texts"),
+        ('"tenant ~ 4410"', '"ten* 4410"', "has a '*' that ends none of its texts"),
+        ('"tenant ~ 4410"', '"tenant ~ *"', "has no letter or digit"),
+    ],
+)
+def test_lint_names_what_is_wrong_with_a_root_cause(repository, before: str, after: str, told: str) -> None:
+    path = repository / "scenarios/diagnosis/D2-oom-kill.md"
+    path.write_text(path.read_text().replace(before, after))
+    done = bin("check", "--lint", root=repository)
+    assert done.returncode == 2
+    assert told in done.stdout, done.stdout
+
+
 @pytest.mark.parametrize("item", ITEMS, ids=CASES)
 def test_every_spelling_of_a_keyword_counts(item: scenario.Scenario) -> None:
     for name, spellings in given(item)["root_cause_named"]["keywords"].items():
         for spelling in spellings:
-            row = score(item.id, answers(f"— {spelling.removesuffix('*')} —"))
+            row = score(item.id, answers(f"— {written(spelling)} —"))
             told = [reason for reason in row.reasons if "root-cause keywords" in reason]
             assert name not in "".join(told).rpartition("without ")[2].split(", "), (name, spelling)
 
@@ -82,7 +112,7 @@ def test_every_spelling_of_a_keyword_counts(item: scenario.Scenario) -> None:
 def test_every_forbidden_keyword_and_claim_is_seen(item: scenario.Scenario) -> None:
     avoided = given(item).get("answer_avoids", {})
     for text in (*avoided["keywords"], *avoided["claims"]):
-        row = score(item.id, says(f"({text.removesuffix('*')})"))
+        row = score(item.id, says(f"({written(text)})"))
         assert row.verdict == "FAIL" and row.axes["D"] == "fail", text
         assert any(f"'{text}'" in reason for reason in row.reasons)
 

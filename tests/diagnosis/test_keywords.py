@@ -31,6 +31,13 @@ from hypothesis import strategies as st
         ("n7 and n8", "(n7 and n8)"),
         ("straße", "STRASSE"),
         ("memory&disk", "memory&amp;disk"),
+        ("starter ~ plan", "on the `starter` plan"),
+        ("starter ~ plan", "the plan (starter)"),
+        ("compil* ~ rule*", "the rules of 5.12.0 are compiled"),
+        ("连接 ~ 占满", "50 个连接在三分钟内全部被占满"),
+        ("n7 ~ n8", "n7、n8"),
+        ("flush … cache", "flush the whole cache-2"),
+        ("缺少 … 索引", "缺少可用的索引"),
     ],
 )
 def test_a_keyword_is_found(keyword: str, text: str) -> None:
@@ -49,6 +56,12 @@ def test_a_keyword_is_found(keyword: str, text: str) -> None:
         ("café", "cafe"),
         ("连接池", "连接与池"),
         ("slow query", "slow, query"),
+        ("starter ~ plan", "starter; the plan"),
+        ("starter ~ plan", "starter is not on a plan"),
+        ("文档 ~ 丢失", "文档没有丢失"),
+        ("starter ~ plan", "the plan that one of all these many customers has is starter"),
+        ("flush … cache", "the cache flush"),
+        ("flush … cache", "flush what is in the cache"),
     ],
 )
 def test_another_word_is_not(keyword: str, text: str) -> None:

@@ -5,12 +5,13 @@ in small letters; null stands for absent.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from heldout.checks import notices, summaries
-from heldout.checks.keywords import plain, stands, words
+from heldout.checks import causes, notices, summaries
+from heldout.checks.denials import Block, blocks, denied, left_open, said
+from heldout.checks.keywords import plain, words
 from heldout.checks.markers import shown
 from heldout.checks.words import Argument, Context, Finding, Slip, Use, fails, optional, passes, whole, word
 from heldout.errors import Fault
@@ -22,6 +23,7 @@ STATUSES = ("pass", "fail")
 MODES = ("parsed", "fallback")
 MARKERS = ("executor_evidence_v2", "answer_version", "evidence_bindings", "claim_id")
 RUN = 10  # words in a row that are no coincidence
+REFUSED = {"unsupported", "contradicted", "unverifiable"}
 SHORT = 4  # words of a claim that can be recognised at all
 
 
@@ -76,21 +78,48 @@ def agent_verdict_in(context: Context, allowed: list[str], forbidden: list[str])
 
 
 def _nameable(use: Use) -> Iterator[Slip]:
-    if use.given["minimum"] > len(use.given["keywords"]):
-        yield Slip(f"is {use.given['minimum']} of {len(use.given['keywords'])} keywords", "minimum")
+    known = use.given["keywords"]
+    if use.given["minimum"] > len(known):
+        yield Slip(f"is {use.given['minimum']} of {len(known)} keywords", "minimum")
+    for argument, names in (("core", use.given["core"]), ("notice", [use.given["notice"]])):
+        for name in names:
+            if name and name not in known:
+                yield Slip(f"names '{name}', which is none of the keywords {', '.join(known)}", argument)
 
 
-@word("trace", slips=_nameable, keywords=Argument("alternatives"), minimum=whole(1))
-def root_cause_named(context: Context, keywords: dict[str, list[str]], minimum: int) -> Finding:
-    """The final answer has at least MINIMUM of KEYWORDS, each named and given as spellings of which one is enough."""
-    if not 0 < minimum <= len(keywords):
-        raise Fault("check-error", f"minimum {minimum} of {len(keywords)} keywords")
-    answer = plain(context.trace["finalAnswer"])
-    missing = [name for name, spellings in keywords.items() if not any(stands(item, answer) for item in spellings)]
+@word(
+    "trace",
+    slips=_nameable,
+    keywords=Argument("alternatives"),
+    minimum=whole(1),
+    core=optional("texts", ()),
+    notice=optional("text", ""),
+)
+def root_cause_named(
+    context: Context, keywords: dict[str, list[str]], minimum: int, core: list[str], notice: str
+) -> Finding:
+    """The final answer has at least MINIMUM of KEYWORDS, each named and given as spellings of which one is enough.
+
+    What an answer only asks, denies, rules out or warns against is none that it has. Where it marks its cause ("Root
+    cause: …"), what it marks has one of those named in CORE. The one named NOTICE is also had by any words that say
+    that nothing could be established.
+    """
+    answer = blocks(context.trace["finalAnswer"])
+    missing = [name for name, spellings in keywords.items() if not _named(spellings, answer)]
+    if notice in missing and notices.given(plain(context.trace["finalAnswer"])):
+        missing.remove(notice)
     count = len(keywords) - len(missing)
     info = {"keywords": f"{count}/{len(keywords)}"}
     told = f"finalAnswer has {count} of {len(keywords)} root-cause keywords, expected {minimum}"
-    return fails(f"{told}, without {', '.join(missing)}", info=info) if count < minimum else passes(told, info=info)
+    reasons = [f"{told}, without {', '.join(missing)}"] if count < minimum else []
+    marked = causes.marked(answer)
+    if core and marked and not any(_named(keywords[name], marked) for name in core):
+        reasons.append(f"finalAnswer marks a cause without {' or '.join(core)}: '{marked[0].text[:60]}'")
+    return fails(*reasons, info=info) if reasons else passes(told, info=info)
+
+
+def _named(spellings: list[str], answer: Iterable[Block]) -> bool:
+    return any(said(item, block) for item in spellings for block in answer)
 
 
 def _avoidable(use: Use) -> Iterator[Slip]:
@@ -102,47 +131,76 @@ def _avoidable(use: Use) -> Iterator[Slip]:
 def answer_avoids(context: Context, keywords: list[str], claims: list[str]) -> Finding:
     """The final answer has none of the forbidden KEYWORDS, and states none of CLAIMS, which nothing supports.
 
-    'We cannot say what the root cause is' has no 'root cause is'.
+    What it denies, rules out or warns against it does not say, and a claim that it leaves open it does not state. 'We
+    cannot say what the root cause is' has no 'root cause is'.
     """
-    answer = notices.stated(_answer(context))
+    _answer(context)
+    answer = [block.with_sentences(notices.stated) for block in blocks(context.trace["finalAnswer"])]
+    forbidden = (("has the forbidden keyword", keywords, True), ("states the unsupported claim", claims, False))
     reasons = [
         f"finalAnswer {what} '{item}', expected it absent"
-        for what, items in (("has the forbidden keyword", keywords), ("states the unsupported claim", claims))
+        for what, items, open_too in forbidden
         for item in items
-        if stands(item, answer)
+        if any(said(item, block, open_too=open_too) for block in answer)
     ]
     return fails(*reasons) if reasons else passes("finalAnswer has nothing forbidden")
 
 
 @word("trace")
 def degraded_if_rejected(context: Context) -> Finding:
-    """On the verdict REJECT the final answer says that it knows no cause and repeats no unverified executor answer.
+    """On the verdict REJECT the final answer says that it knows no cause, and guesses and repeats none.
 
     Repeating is ten words in a row, or a whole shorter claim, of the executor's draft or of a claim that no claim check
-    found supported; what the question or a supported claim says too may be repeated.
+    found supported; what the question or a supported claim says too may be repeated. On any other verdict a claim that
+    a check found unsupported, contradicted or unverifiable is not repeated, unless as one that is not known to hold.
     """
-    if _verdict(context.trace) != "reject":
-        return passes("nothing was rejected")
+    trace = context.trace
+    claims = _claims(trace)
+    if _verdict(trace) != "reject":
+        refused = [text for text, found in claims if found & REFUSED and not left_open(plain(text))]
+        told = [run for run in _repeated(trace, refused) if _tells(trace["finalAnswer"], run)]
+        reasons = [f"finalAnswer repeats a claim that is not supported: '{' '.join(run)}'" for run in told]
+        return fails(*reasons) if reasons else passes("nothing was rejected, and no refused claim is repeated")
     answer, reasons = _answer(context), list[str]()
     if not notices.given(answer):
         reasons.append("finalAnswer to a rejected diagnosis does not say that it could not be established")
-    reasons += [f"finalAnswer repeats the unverified executor answer: '{told}'" for told in _repeated(context.trace)]
+    if guess := notices.guess(answer):
+        reasons.append(f"finalAnswer to a rejected diagnosis guesses a cause: '{guess}'")
+    draft = _mapping(_mapping(trace, "executor"), "executor_evidence_v2").get("answer")
+    unverified = [draft or "", *(text for text, found in claims if found != {"supported"})]
+    told = (" ".join(run) for run in _repeated(trace, unverified))
+    reasons += [f"finalAnswer repeats the unverified executor answer: '{text}'" for text in told]
     return fails(*reasons) if reasons else passes("finalAnswer keeps the degraded-output contract")
 
 
-def _repeated(trace: Mapping[str, Any]) -> Iterator[str]:
-    """The start of each unverified text of the executor that the final answer repeats."""
+def _claims(trace: Mapping[str, Any]) -> list[tuple[str, set[str]]]:
+    """Each claim of the executor with what its checks found."""
     evidence = _mapping(_mapping(trace, "executor"), "executor_evidence_v2")
-    checks = _list(_evaluation(trace), "claim_checks")
-    doubted = {_id(item) for item in checks if _word(item.get("verification")) != "supported"}
-    supported = {_id(item) for item in checks} - doubted
-    claims = [(_id(item) in supported, item.get("statement")) for item in _list(evidence, "claims")]
-    allowed = [trace["question"], *(text for fine, text in claims if fine)]
-    for text in (evidence.get("answer"), *(text for fine, text in claims if not fine)):
-        size = min(RUN, len(words(plain(text or ""))))
+    checks = [(_id(item), _word(item.get("verification"))) for item in _list(_evaluation(trace), "claim_checks")]
+    claims = ((_id(item), item.get("statement") or "") for item in _list(evidence, "claims"))
+    return [(text, {found for name, found in checks if name == claim}) for claim, text in claims]
+
+
+def _repeated(trace: Mapping[str, Any], texts: list[str]) -> Iterator[tuple[str, ...]]:
+    """The first run of words that the final answer repeats of each text, and that it may not repeat."""
+    allowed = [trace["question"], *(text for text, found in _claims(trace) if found == {"supported"})]
+    for text in texts:
+        size = min(RUN, len(words(plain(text))))
         if size >= SHORT:
             said = _runs(text, size) & _runs(trace["finalAnswer"], size)
-            yield from sorted(" ".join(run) for run in said.difference(*(_runs(item, size) for item in allowed)))[:1]
+            yield from sorted(said.difference(*(_runs(item, size) for item in allowed)))[:1]
+
+
+def _tells(answer: str, run: tuple[str, ...]) -> bool:
+    """Whether an answer tells a run of its words as what holds: not denied, not left open."""
+    pattern = re.compile(r"\W*".join(map(re.escape, run)))
+    told = [
+        (text, *match.span())
+        for block in blocks(answer)
+        for text in block.sentences
+        for match in pattern.finditer(text)
+    ]
+    return not told or any(not denied(*place) and not left_open(*place) for place in told)
 
 
 def _runs(text: str | None, size: int) -> set[tuple[str, ...]]:

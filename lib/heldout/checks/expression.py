@@ -141,6 +141,8 @@ def _list_problem(value: Any, items: str) -> str:
             return f"holds {item!r}, which has {told}"
         if items == "keywords" and _is_mute(item):
             return f"holds '{item}', which has no letter or digit"
+        if items == "keywords" and (problem := _misjoined(item)):
+            return f"holds '{item}', which {problem}"
         if items == "patterns":
             try:
                 if compiled(item).search(""):
@@ -158,9 +160,18 @@ def _unwritten(text: str) -> str:
 
 
 def _is_mute(keyword: str) -> bool:
-    from heldout.checks.keywords import plain, words  # saved traces alone have keywords
+    from heldout.checks.keywords import parts, plain, words  # saved traces alone have keywords
 
-    return not words(plain(keyword))
+    return not all(words(plain(part)) for part in parts(keyword))
+
+
+def _misjoined(keyword: str) -> str:
+    """What is wrong with the joints and endings of a keyword, or ''."""
+    from heldout.checks.keywords import parts
+
+    if len(parts(keyword)) > 2:
+        return "joins more than two texts"
+    return "has a '*' that ends none of its texts" if any("*" in part[:-1] for part in parts(keyword)) else ""
 
 
 def words_of(expression: Any) -> Iterator[tuple[Word, dict[str, Any]]]:

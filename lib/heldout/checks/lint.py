@@ -57,7 +57,7 @@ def problems() -> Iterator[str]:
         if scenario.id in seen:
             yield f"{scenario.path}: id '{scenario.id}' is also that of {seen[scenario.id]}"
         seen[scenario.id] = scenario.path
-        found = (*_copied(scenario), *_leaks(scenario), *_pair(scenario, by_id), *_trace(scenario))
+        found = (*_copied(scenario), *_leaks(scenario), *_pair(scenario, by_id), *_trace(scenario), *_causes(scenario))
         yield from (f"{scenario.path}: {text}" for text in found)
     # A scenario that could not be read has its sets all the same: they are not told as strays.
     whole = {item.path for item in loaded}
@@ -94,6 +94,18 @@ def _pair(scenario: Scenario, by_id: dict[tuple[str, str, str], Scenario]) -> It
 def _trace(scenario: Scenario) -> Iterator[str]:
     if scenario.trace and not (scenario.fixture_root / scenario.trace).is_file():
         yield f"trace '{scenario.fixture}/{scenario.trace}' is no file of fixture/"
+
+
+def _causes(scenario: Scenario) -> Iterator[str]:
+    """Keywords of a saved trace's root cause that its question gives away."""
+    for expression in scenario.axes.values() if scenario.trace else ():
+        for word, given in words_of(expression):
+            if word.name == "root_cause_named":
+                from heldout.checks.keywords import plain, stands  # saved traces alone have keywords
+
+                for name, spellings in given["keywords"].items():
+                    told = [item for item in spellings if stands(item, plain(scenario.task))]
+                    yield from (f"the Task has '{item}', a keyword of its root cause '{name}'" for item in told)
 
 
 def _copied(scenario: Scenario) -> Iterator[str]:

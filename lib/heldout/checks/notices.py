@@ -93,11 +93,32 @@ _OPEN = regex.compile(
       | \b(?: cause | reason )s?\s? \K (?: : | \b(?: is | was ) ) (?= \s{_STILL}{_UNKNOWN}
           (?: \s?[,.;:!?()–—-] | $ | \s(?: because | since | as | for | due | at | until | without | and | given | yet
             | with | from | on ) \b ) )
+      | (?: \b(?: cannot | not | unable | impossible ) \b | n['’]t\b ) [^,.;:!?]{{0,60}}? \b cause s?\s? \K :
+      | (?: {_ZH_CANNOT} | 尚未 | 暂未 | 还未 | 没有 ) [^,。;:!?]{{0,12}}? (?: 根因 | 原因 ) \K :
       | (?: {_ZH_CANNOT} | 尚未 | 未 | 不清楚 | 不知道? | 不确定 | 不足以? | 要 | 为了 | 才能 | 以便 | 尚不 )
           [^。;:!?]{{0,30}}? \K 是(?= 什么 | 何 | 哪 | 谁 | 否 | 不是 )
       | (?: 根因 | 原因 ) \K (?: 是 | : ) (?= (?: 尚 | 仍 | 还 | 目前 | 暂时 | 依然 )*
           (?: (?: 未知 | 不明确? | 不确定 | 不清楚 | 未(?: 确定 | 确认 | 查明 ) ) 的?(?: [,.;:!?。()] | $ )
-          | {_ZH_CANNOT}{_ZH_HOW}{_ZH_FIND} | 证据{_LACKING} ) )""",
+          | {_ZH_CANNOT}{_ZH_HOW}{_ZH_FIND} | 证据{_LACKING}
+          | (?: 尚 | 暂 )?[无未] (?: 定论 | 结论 | 知 | 明 | 定 ) ) )""",
+    _FLAGS,
+)
+
+# A cause that is guessed in spite of everything. A guess of what would help, or of what is not the cause, is none.
+_GUESS = regex.compile(
+    r"""\b(?: (?: most | very | highly )\s(?: likely | probabl[ey] ) | in\sall\s(?: likelihood | probability ) )\b
+      | 更像是? | (?: 很 | 极 | 极有 | 最 | 最有 | 更 )可能 | 大概率 | 多半 | 十有八九""",
+    _FLAGS,
+)
+_GUESS_OPEN = regex.compile(
+    r"""(?: \b(?: no | not | nor | never | cannot | nothing | whether | which | what ) \b | n['’]t\b ) [^,.;:!?]* $
+      | (?: 不能 | 无法 | 没有 | 是否 | 不 | 哪 ) [^,。;:!?]* $""",
+    _FLAGS,
+)
+_GUESS_TURNED = regex.compile(
+    r"""[^,.;:!?]{0,60}? (?: \b(?: no | not | never | nothing | cannot | unknown | will | would | help | answer | tell
+            | show | needed | places? ) \b | n['’]t\b )
+      | [^,。;:!?]{0,20}? (?: 不 | 无 | 没 | 未 | 非 | 与 | 需 | 能 | 有助 | 哪 )""",
     _FLAGS,
 )
 
@@ -115,3 +136,13 @@ def given(answer: str) -> bool:
 def stated(answer: str) -> str:
     """An answer in which no cause 'is' that is only asked for, or said to be unknown."""
     return _OPEN.sub("…", answer)
+
+
+def guess(answer: str) -> str:
+    """The start of a cause that an answer guesses ('most likely …', 很可能), or ''."""
+    for sentence in _SENTENCE.split(answer):
+        for match in _GUESS.finditer(sentence or ""):
+            before, after = sentence[: match.start()], sentence[match.end() :]
+            if not _GUESS_OPEN.search(before) and not _GUESS_TURNED.match(after) and regex.search(r"\w", after):
+                return sentence[match.start() :].strip()[:60]
+    return ""
