@@ -16,6 +16,8 @@ MARKED = [
     ("根因：磁盘写满。\n\n详情", ["根因:磁盘写满。"]),
     ("## 根因分析\n磁盘写满。", ["磁盘写满。"]),
     ("直接原因是磁盘写满。", ["直接原因是磁盘写满。"]),
+    ("**根因**：磁盘写满。\n**处理**：清理。", ["根因:磁盘写满。"]),
+    ("**根因：**\n\n磁盘写满。\n\n详情", ["根因:磁盘写满。"]),
     ("The disk is full.", []),
     ("We looked for the root cause: nothing.", []),
     ("The root cause analysis took an hour.", []),
@@ -30,6 +32,7 @@ GUESSES = [
     *("It is unknown, but very likely the gateway.", "大概率网关重启过。"),
 ]
 NO_GUESSES = [
+    "It is most likely unrelated to the migration.",
     *(
         "It was most likely not the migration.",
         "The CDN logs will most likely tell.",

@@ -113,8 +113,11 @@ DENIED = [
     ("eviction*", "evictions are not happening"),
     ("eviction*", "zero evictions"),
     ("throttl*", "no throttling"),
+    ("网络问题", "**已排除：**\n- 流量\n- 网络问题\n\n**根因**：证书过期"),
+    ("流量", "**排除项**：\n\n- 流量\n- 网络问题"),
 ]
 SAID = [
+    ("证书", "**已排除：**\n- 网络问题\n\n**根因**：证书过期"),
     ("falls back", "the handler no longer falls back to the account"),
     ("retried", "the job is never retried, so the export"),
     ("uploads", "abandoned upload fragments of uploads"),

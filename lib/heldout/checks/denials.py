@@ -29,9 +29,10 @@ def _ending(*patterns: str) -> regex.Pattern[str]:
 
 _SENTENCE = _compiled(r"(?<=[;!?。])", r"(?<=\.)\s")
 _ITEM = _compiled(r"(?: [-*+•·–]\s | \d{1,2}[.)、](?=\D) | [①-⑳] | \| )")
-_HEADING = _compiled(r"(?: \#{1,6}\s .* | \*\*[^*]{1,60}\*\* ) (?<![::]\**) \s* $")
-_COLON = _compiled(r"[::]\**\s*$")
-_LABEL = _compiled(r"\*\*[^*]{1,60}(?: [::.。]\s*\*\* | \*\*\s*[::] )")
+_HEADING = _compiled(r"(?: \#{1,6}\s .* | \*\*[^*]{1,60}\*\* ) (?<![:\uFF1A]\**) \s* $")
+# \uFF1A is the full-width colon: these lines are as they were written.
+_COLON = _compiled(r"[:\uFF1A]\**\s*$")
+_LABEL = _compiled(r"\*\*[^*]{1,60}(?: [:\uFF1A.。]\s*\*\* | \*\*\s*[:\uFF1A] )")
 
 # A label whose text is denied, or a heading whose items are.
 _DENYING = _compiled(

@@ -117,7 +117,7 @@ _GUESS_OPEN = regex.compile(
 )
 _GUESS_TURNED = regex.compile(
     r"""[^,.;:!?]{0,60}? (?: \b(?: no | not | never | nothing | cannot | unknown | will | would | help | answer | tell
-            | show | needed | places? ) \b | n['’]t\b )
+            | show | needed | places? | unrelated | independent ) \b | n['’]t\b )
       | [^,。;:!?]{0,20}? (?: 不 | 无 | 没 | 未 | 非 | 与 | 需 | 能 | 有助 | 哪 )""",
     _FLAGS,
 )
