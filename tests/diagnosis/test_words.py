@@ -191,15 +191,6 @@ def test_figures_that_are_absent_are_not_zero() -> None:
     assert "tools" not in row.info and row.info["ms"] == "0"
 
 
-def test_an_impossible_minimum_is_a_fault_of_the_case() -> None:
-    from dataclasses import replace
-
-    item = scenario.find("D2-oom-kill")
-    axes = {"A": {"root_cause_named": {"keywords": {"a": ["b"]}, "minimum": 2}}}
-    row = scoring.score(Context(replace(item, axes=axes), trace_or_fault=saved(item.id)), "m", 1)
-    assert (row.verdict, row.code) == ("ERROR", "check-error")
-
-
 def test_the_row_names_the_checks_that_failed_and_the_case() -> None:
     row = score(V2, lambda trace: (evaluation(trace).pop("claim_checks"), says("claim_id")(trace)))
     assert row.info["failed"] == "F:audit_closed,F:claims_audited,F:no_raw_markers"
