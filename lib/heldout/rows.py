@@ -47,7 +47,8 @@ class Row:
     def line(self) -> str:
         """The row as it stands in the table, without the newline."""
         axes = " ".join(f"{letter}:{outcome}" for letter, outcome in self.axes.items())
-        reasons = clean("; ".join(filter(None, map(clean, self.reasons))))
+        parts = (part for reason in self.reasons for part in clean(reason).split("; "))
+        reasons = clean("; ".join(filter(None, parts)))
         if len(reasons) > REASONS_BOUND:
             reasons = reasons[: REASONS_BOUND - 1] + "…"
         info = ";".join(f"{key}={_value(value)}" for key, value in self.info.items())
