@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import regex
 
 from heldout.checks.denials import Block
+from heldout.checks.patterns import lazily
 
-_MARK = regex.compile(
+_MARK = lazily(
     r"""[\W_]* (?: \d+[.)、]\s? )? (?:
         (?: the \s )? (?: (?: most \s )? (?: likely | probable ) \s )? (?: root | direct ) \s causes? (?: \s analysis )?
       | 根本原因 | 根因 (?: 分析 | 定位 )? | 直接原因 )

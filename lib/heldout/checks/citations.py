@@ -9,7 +9,7 @@ name one, too.
 
 import regex
 
-from heldout.checks.patterns import TIMEOUT, normal
+from heldout.checks.patterns import TIMEOUT, lazily, normal
 
 _NUMBERED = r"n(?:o|r|umber)\.?(?![a-z])"
 _SIGN = rf"(?:[-_\s\#:/*`\[]|\((?=\d+\))|{_NUMBERED})*"
@@ -20,7 +20,7 @@ _LISTED = rf"(?:{_NEXT}{_ID}|{_TO}{_ID}(?!-))*"
 # After one ADR in the singular, a short number that is followed by a word counts something: 'ADR 9 and 14 days later'.
 _VERBS = r"(?:and|or|are|were|both|together|forbid|bind|say|apply|hold|govern)"
 _ENDS = rf"(?=\s?(?:[,;:)\]!?\"]|\.(?!\d)|[-–—]\s|\Z)|\s{_VERBS}\b)"
-_CITED = regex.compile(
+_CITED = lazily(
     rf"""(?xi)
       (?<![^\W_]|-) ADRs {_SIGN} {_ID} {_LISTED}
     | (?<![^\W_]|-) ADR {_SIGN} {_ID} (?:{_NEXT} (?:(?=\D*\d{{4}}) {_ID} | {_ID} {_ENDS}))*
@@ -29,10 +29,10 @@ _CITED = regex.compile(
     | (?<![^\W_]|[.-]) (?<id>\d{{4,6}}) -[^\W\d_][\w-]* (?:\.md)?
     """
 )
-_RANGE = regex.compile(rf"(?i)(\d+)[*_`\]]*{_TO}[*_`\[]*\#?(\d+)")
+_RANGE = lazily(rf"(?i)(\d+)[*_`\]]*{_TO}[*_`\[]*\#?(\d+)")
 _WIDEST = 50  # ids of one range
 # What names an ADR to somebody who asked for its number.
-_ASKED = regex.compile(
+_ASKED = lazily(
     rf"""(?xi)
       (?<![\w.-]) (?<id>0\d{{3}}) (?![\w-]|\.\d)
     | \b(?: decisions? | records? ) {_SIGN} {_ID} (?!\s(?:day|week|month|year|hour|minute)s?\b|[-./:,]\d) {_LISTED}
@@ -42,9 +42,9 @@ _ASKED = regex.compile(
     | \A [\W_]* {_ID} \s? (?:[:,–—-](?!\d)|\Z)
     """
 )
-_LINE = regex.compile(r"[\W_]*(?<id>\d{1,6})[\W_]*")  # with nothing else on it
+_LINE = lazily(r"[\W_]*(?<id>\d{1,6})[\W_]*")  # with nothing else on it
 # What stands right before an id that does not hold …
-_BEFORE = regex.compile(
+_BEFORE = lazily(
     r"""(?xi)
     (?: \b(?: neither | nor )\s
       | \b(?: superseded | replaced | outdated | obsolete | old | older | former | earlier )\s?
@@ -53,7 +53,7 @@ _BEFORE = regex.compile(
     """
 )
 # … and what follows it in its sentence, up to the next id.
-_AFTER = regex.compile(
+_AFTER = lazily(
     r"""(?xi)
     \A (?: 's | \s"[^"]*" | \s\([^()]*\) )?
     (?: (?! \bthat\b | \bsays?\b ) [^.;!?] ){0,40}?
@@ -70,7 +70,7 @@ _AFTER = regex.compile(
 # What may follow an id before its sentence goes on: the rest of a name, a title, what it is about.
 _NAMED = r"""(?: (?:[-\w./]*\w)? (?: [)\]`*_"'] | \s?\([^()]*\) | \s"[^"]*" )* )"""
 # What stands between ids that one sentence names together …
-_AND = regex.compile(
+_AND = lazily(
     rf"""(?xi)
     \A \]\([-\w./]* \Z
     | \A {_NAMED} \s? (?: , | ; )? \s? (?: and | or | nor | / | & )? \s? (?: also\s | the\s )? [(\[`*_"']* \Z
@@ -78,7 +78,7 @@ _AND = regex.compile(
 )
 # … and what turns down all of them, not only the last.
 _VERBS = r"(?: apply | bind | govern | hold | decide | cover | answer | concern | matter )"
-_ALL = regex.compile(
+_ALL = lazily(
     rf"""(?xi)
     \A {_NAMED} (?: (?! \bthat\b | \bsays?\b ) [^.;!?] ){{0,40}}? [.;]? \s? (?: but\s | though\s )?
     (?: (?: neither | none ) (?: \sof\s(?: them | these | those | the\s(?:two|three|others?) ) )? \s (?:\w+\s)?
@@ -93,8 +93,8 @@ _ALL = regex.compile(
     )
     """
 )
-_PARAGRAPH = regex.compile(r"(?<=[^\s.!?:])\s*\n(?:\s*\n|\s*[-*]\s)\s*")  # what ends a sentence without a stop
-_AGAINST = regex.compile(
+_PARAGRAPH = lazily(r"(?<=[^\s.!?:])\s*\n(?:\s*\n|\s*[-*]\s)\s*")  # what ends a sentence without a stop
+_AGAINST = lazily(
     r"""(?xi)
     (?<! \b(?: not | n't | no | never | without | nothing | avoids? | neither | nor )\b [^.,;]{0,30} )
     \b(?: contradict\w* | (?<! \b(?: 409 | http | booking | berth | date | stay | time )s?\b [\W_]{0,3} (?:a\s)? )
@@ -107,7 +107,7 @@ _AGAINST = regex.compile(
     """
 )
 # What says so right before an id, where the same words elsewhere would be about something else …
-_UNDOES = regex.compile(
+_UNDOES = lazily(
     r"""(?xi)
     (?<! \b(?: not | n't | never | no | without | nothing )\s (?:\w+\s)? )
     \b(?: (?: revers | overturn | undo | bypass | overrid | circumvent | sidestep | reintroduc | reviv | abandon
@@ -120,7 +120,7 @@ _UNDOES = regex.compile(
     """
 )
 # … and right behind it.
-_UNDONE = regex.compile(
+_UNDONE = lazily(
     r"""(?xi)
     \A [^.!?]{0,80}? \b(?:
         (?: would | should | must | will | has\sto | have\sto | needs?\sto | ought\sto )\s (?:\w+\s){0,2}?

@@ -9,7 +9,7 @@ English.
 
 import regex
 
-from heldout.checks.patterns import TIMEOUT
+from heldout.checks.patterns import TIMEOUT, lazily
 from heldout.checks.weighed import stated
 from heldout.errors import Fault
 
@@ -17,7 +17,7 @@ _FLAGS = regex.IGNORECASE | regex.VERBOSE | regex.VERSION0
 _END = r"(?:[,;:.!?()–—](?=\s|$)|\s(?:[-–—|]\s|[-=]>|→)|[()])"  # of a clause; not within 5,000 or delivery.js
 _CLAUSE = rf"(?:(?!{_END}).){{0,160}}"
 _REST = rf"(?:(?!{_END}|\s(?:because|since|but|while|and\sthen)\b).){{0,160}}"
-_SHORT = regex.compile(r"\b(i\.e|e\.g|cf|vs|approx|resp)\.(?=\s)", _FLAGS)  # their full stop ends nothing
+_SHORT = lazily(r"\b(i\.e|e\.g|cf|vs|approx|resp)\.(?=\s)", _FLAGS)  # their full stop ends nothing
 
 _EVENTS = r"""(?: die[sd]? | dying | dead | deaths? | crash\w* | killed | terminat\w+ | exited
   | o(?:ut[-\s])of[-\s]memory | oom
@@ -43,7 +43,7 @@ _TURNS = r"""(?: ,?\b(?: the | that | when | while | whe(?:re|ther) | if | becau
   | delay\w* | pause\w* | wait\w*
   | back-?off | count\w* | room | renew(?:ed|ing) | refresh(?:ed|ing) | doubt
   | one(?!\s(?:of|worker|event|job|thread)) )\b )"""
-_DENIED = regex.compile(
+_DENIED = lazily(
     rf"""{_DENIES} (?:\sof\s(?:the|them|these|those|our|its)\b | (?:\s(?:time|point|moment|stage))?
         \s(?:was|were|did|had)\s(?:the|any|an?)\b)?  (?: (?!{_TURNS}|{_END}). ){{0,45}}?
       (?<!\b(?:the|these|those)\s) (?<![-\w]) {_EVENTS} (?: ,?\s(?:n?or)\s {_REST} )?
@@ -51,7 +51,7 @@ _DENIED = regex.compile(
     _FLAGS,
 )
 # The form alone denies, whatever is named: 'I ruled out …', '… is not the cause', '… would have shown', 'had …'.
-_RULED_OUT = regex.compile(
+_RULED_OUT = lazily(
     rf"""(?: \b(?: rul(?:e|ed|es|ing)\sout | exclud(?:e|ed|es|ing) | nothing\sto\sdo\swith | unrelated\sto
           | no\s(?:sign|evidence|trace|indication|hint)s?\s(?:of|for|that)
           | no\s(?:reading|case|instance|minute|job)s?\s(?:with|where|in\swhich) )\b
@@ -78,7 +78,7 @@ _AMOUNT = r"""\s(?: [~≈]?\d[\d,.]* | about | around | roughly | up\sto | over 
   | some | more | most | less | even | not
   | (?:a|an|another)\s(?:few|dozen|couple|handful|hundred|thousand|third|quarter|tenth)
   | two | three | hundreds | thousands )\b"""
-_GUESSED = regex.compile(
+_GUESSED = lazily(
     rf"""(?: \b(?: may | might )\s(?:(?:well|also|simply|just)\s)?(?: have | be )\b
         | \bcould\s(?:(?:well|also)\s)?have\b
           (?!\s(?:been\s)?(?:avoid|prevent|notic|caught|saved|stopped|seen|known|help)\w*)
@@ -96,7 +96,7 @@ _GUESSED = regex.compile(
 
 # What is only asked: not 'Why did the workers die?', and not where the answer is a yes or a number.
 _ASKS = r"(?! [.!?;]\s | \s[-*•|]\s | \*\* )"  # within a sentence, and an item of a list
-_ASKED = regex.compile(
+_ASKED = lazily(
     rf"""(?: ^ | (?<=[.:;!?|(*_#–—-]\s?) ) (?=\S)
       (?: (?: did | do | does | was | were | is | are | has | have | had | could | can | might | may | would
             | any\w* )\b (?: {_ASKS} [^?] ){{0,200}}
@@ -109,7 +109,7 @@ _ASKED = regex.compile(
 )
 
 # The same words of something else: throughput drops, connections are lost, certificates expire, code has lines.
-_ELSE = regex.compile(
+_ELSE = lazily(
     r"""\b(?: drop\w* | los(?:e|es|t|ing) | discard\w* )\s(?:(?:the|its|their|our|my|this|that|an?|all)\s)?
           (?: connections? | contact | track | sight | links? | sockets? | idea | \w*\s?hypothes[ei]s | theory
           | assumptions? )\b
@@ -144,7 +144,7 @@ _ELSE = regex.compile(
 # What intake answers to publishers is not what a target answered. A label before a colon tells of the whole sentence.
 _REFUSED = r"\b(?: 401s? | unauthori[sz]ed )\b"
 _TARGET = r"\b(?: targets? | harbourpay | gateway | services? | endpoint | their | deliver\w* | came\sback )\b"
-_INTAKE = regex.compile(
+_INTAKE = lazily(
     rf"""(?: ^ | (?<= [,;:.!?(]\s? | \s-\s ) ) (?! {_CLAUSE}{_TARGET} ) (?= {_CLAUSE}{_REFUSED} )
         {_CLAUSE} (?: \bintake\b
           | \b(?: to | for | from | g[ai]ve | refuse[sd]? | reject(?:s|ed)? | turn(?:s|ed)?\saway )\s

@@ -6,15 +6,17 @@ find it in the other. What follows is English alone and works by form: it knows 
 
 import regex
 
+from heldout.checks.patterns import lazily
+
 _FLAGS = regex.IGNORECASE | regex.VERBOSE | regex.VERSION0
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, _FLAGS)
+    return lazily(pattern, _FLAGS)
 
 
 # A full stop ends a sentence where a space follows and then no small letter; 'e.g. x', '3.20', 'journal.log' go on.
-_END = regex.compile(r"(?<=[.!?][\"'”’)\]*_`]{0,3})(?<!\b(?:e\.g|i\.e|vs|cf|no)\.)\s+(?=[^\p{Ll}\s])", regex.VERSION0)
+_END = lazily(r"(?<=[.!?][\"'”’)\]*_`]{0,3})(?<!\b(?:e\.g|i\.e|vs|cf|no)\.)\s+(?=[^\p{Ll}\s])", regex.VERSION0)
 _CLAUSE = _compiled(
     r"""(?<=;)\s | \s[–—-]{1,2}\s | \s(?=but\s(?:we|it|they|nobody)\b)
       | ,\s(?=(?:but|whereas|and|so|because|since|as|while|although|though|which|whose|by\swhich)\b)"""

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import regex
 
 from heldout.checks.clauses import sentences, stated
-from heldout.checks.patterns import normal
+from heldout.checks.patterns import lazily, normal
 
 _LABEL = re.compile(
     r"""(?:\d+[.)]\s*)?(?:
@@ -54,7 +54,7 @@ _NOTHING = re.compile(
     re.IGNORECASE | re.VERBOSE,
 )
 # A sentence that says there is no decision yet, …
-_NONE_YET = regex.compile(
+_NONE_YET = lazily(
     r"""\W* (?:
       (?: none | nothing | not | no\s(?: decision | choice | conclusion ) )
         (?: \s(?: is | was | has\sbeen ) )? (?: \s(?:as\s)?yet )?
@@ -73,7 +73,7 @@ _NONE_YET = regex.compile(
     regex.IGNORECASE | regex.VERBOSE,
 )
 # … or that something is tried.
-_TRIED = regex.compile(
+_TRIED = lazily(
     r"""^ (?!\W*after\b) .* (?:
         (?: \b(?: we | will | shall | is | are | be )\s | ['’]ll\s ) (?:\w+\s)? (?: try | tried | trial )
           (?!\s(?: to | again | once | twice | \w+\stimes )\b)

@@ -13,18 +13,19 @@ from functools import lru_cache
 import regex
 
 from heldout.checks.keywords import occurrences, plain
+from heldout.checks.patterns import lazily
 
 _FLAGS = regex.VERBOSE | regex.VERSION0
 _NEAR = 160  # letters of a sentence before and after an occurrence that can deny it
 
 
 def _compiled(*patterns: str) -> regex.Pattern[str]:
-    return regex.compile(" | ".join(patterns), _FLAGS)
+    return lazily(" | ".join(patterns), _FLAGS)
 
 
 def _ending(*patterns: str) -> regex.Pattern[str]:
     """Whether a text ends with one of `patterns`."""
-    return regex.compile(f"(?: {' | '.join(patterns)} ) $", _FLAGS)
+    return lazily(f"(?: {' | '.join(patterns)} ) $", _FLAGS)
 
 
 _SENTENCE = _compiled(r"(?<=[;!?。])", r"(?<=\.)\s")

@@ -15,20 +15,20 @@ from typing import Any
 
 import regex
 
-from heldout.checks.patterns import normal
+from heldout.checks.patterns import lazily, normal
 
 _DENSE = r"\p{Han}\p{Hiragana}\p{Katakana}"  # scripts written without spaces
 _LETTER = rf"[[\p{{L}}\p{{M}}\p{{N}}]--[{_DENSE}]]"
-_QUOTE = regex.compile(r"(?m)^[ \t]*(?:>[ \t]?)+")
-_MARKUP = regex.compile(r"[*`~]|\\(?=[[:punct:]])")
-_LOOSE = regex.compile(rf" (?=[{_DENSE}])|(?<=[{_DENSE}]) ")
-_JOINED = regex.compile(r"\s[~…]\s")
+_QUOTE = lazily(r"(?m)^[ \t]*(?:>[ \t]?)+")
+_MARKUP = lazily(r"[*`~]|\\(?=[[:punct:]])")
+_LOOSE = lazily(rf" (?=[{_DENSE}])|(?<=[{_DENSE}]) ")
+_JOINED = lazily(r"\s[~…]\s")
 _REACH, _STEP = 6, 2  # words between the two parts of `A ~ B` and of `A … B`; two characters of a dense script are one
 # Between the two may stand what ends no clause and denies nothing; a word may have points within (5.12.0, 14:01).
 _BETWEEN = r"[\s/()'\"_=#&+%、\[\]–-]*"
 _NO = r"(?!(?:not?|never|neither|nor|cannot|without|\w+n['’]t)\b)"
 _WORD = rf"(?:{_NO}{_LETTER}+(?:[.:,/'’-]{_LETTER}+)*|[[{_DENSE}]--[没未不非无]]{{1,2}})"
-_TOKEN = regex.compile(rf"[{_DENSE}]|{_LETTER}+", regex.V1)
+_TOKEN = lazily(rf"[{_DENSE}]|{_LETTER}+", regex.V1)
 
 
 @lru_cache(maxsize=256)

@@ -9,14 +9,15 @@ from typing import Any
 import regex
 
 from heldout.checks.keywords import plain
+from heldout.checks.patterns import lazily
 
-_ESCAPE = regex.compile(r"\\+u([0-9a-fA-F]{4})")
-_BLOCK = regex.compile(r"</?(?:br|hr|p|div|[uo]l|li|table|t[rdh]|h\d|pre|blockquote)\b[^<>]*>")
-_INLINE = regex.compile(r"<!--.*?-->|</?[a-z][^<>]*>")
+_ESCAPE = lazily(r"\\+u([0-9a-fA-F]{4})")
+_BLOCK = lazily(r"</?(?:br|hr|p|div|[uo]l|li|table|t[rdh]|h\d|pre|blockquote)\b[^<>]*>")
+_INLINE = lazily(r"<!--.*?-->|</?[a-z][^<>]*>")
 _DASH = r"\p{Pd}\u2212\u02d7\u2043"
 _LINE = r"\p{Pc}\u02cd\u0331\u0332\u0333"
 _JOINT = rf"(?:[\s{_DASH}]*[{_LINE}][\s{_DASH}{_LINE}]*|[{_DASH}]+\s?|\s[{_DASH}]+(?!\s)|)"
-_VERSION = regex.compile(r"v\d+")
+_VERSION = lazily(r"v\d+")
 
 
 def shown(markers: list[str], answer: str) -> list[str]:

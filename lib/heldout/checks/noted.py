@@ -15,14 +15,14 @@ from collections.abc import Iterator
 import regex
 
 from heldout.checks.clauses import sentences
-from heldout.checks.patterns import TIMEOUT, normal
+from heldout.checks.patterns import TIMEOUT, lazily, normal
 from heldout.errors import Fault
 
 _FLAGS = regex.IGNORECASE | regex.VERBOSE | regex.VERSION0
 
 
 def _compiled(pattern: str) -> regex.Pattern[str]:
-    return regex.compile(pattern, _FLAGS)
+    return lazily(pattern, _FLAGS)
 
 
 _HEADING = _compiled(r"\#{1,6}(?=\s)")

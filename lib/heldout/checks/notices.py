@@ -6,6 +6,8 @@ them; 'we cannot say what the root cause is' names none. Texts are `heldout.chec
 
 import regex
 
+from heldout.checks.patterns import lazily
+
 _FLAGS = regex.VERBOSE | regex.VERSION0
 _FOUND = r"""(?: established | determined | verified | confirmed | identified | ascertained | concluded | pinpointed
   | proven | proved | located | diagnosed | substantiated | isolated | inferred | settled )"""
@@ -24,7 +26,7 @@ _ZH_FIND = r"""(?: 确认 | 确定 | 判断 | 验证 | 定位 | 证实 | 判定 
 _ZH_CANNOT = r"(?: 无法 | 未能 | 不能 | 难以 | 没法 | 没能 | 无从 | 尚不能 | 不可能 )"
 _ZH_HOW = r"(?: 够 | 被 | 准确 | 最终 | 明确 | 可靠 | 进一步 | 完全 | 直接 | 就此 | 据此 | 对 )*"
 
-_NOTICE = regex.compile(
+_NOTICE = lazily(
     rf"""(?<![a-z])(?: {_CANNOT}\s{_HOW}(?: {_FOUND} | {_FIND} )
       | (?: was | were | is | are | has | have | had )(?:\snot|n['’]t)\s{_HOW}{_FOUND}
       | (?: unable\sto | not\sable\sto | impossible\sto | not\spossible\sto | no\sway\sto | fail(?:ed)?\sto )
@@ -51,7 +53,7 @@ _NOTICE = regex.compile(
     _FLAGS,
 )
 # What right before a notice turns it, and what right after it does.
-_TURNED = regex.compile(
+_TURNED = lazily(
     r"""(?: \b(?: no | not | never | without | hardly | nor | neither | far\sfrom | nobody | none | false
           | untrue | wrong | incorrect ) | n['’]t )
         (?: \s(?: an? | any | case | matter | question | of | that | there | it | the | this | our | evidence
@@ -70,7 +72,7 @@ _TURNED = regex.compile(
       | (?: 起初 | 最初 | 一开始 | 有人 | 也许会说 | 可能会说 ) [^.;!?。]* $""",
     _FLAGS,
 )
-_TAKEN_BACK = regex.compile(
+_TAKEN_BACK = lazily(
     r"""\s?(?: (?: claims? | here )\s )?(?: is | are | was | were )(?:\snot|n['’]t|\sno)\s
           (?: an? | the | true | what | longer | our | problem | issue | concern | case )\b
       | \s(?: is | was | has\sbeen | were )\s(?: ruled\sout | untrue | false | wrong | resolved | overcome )\b
@@ -79,11 +81,11 @@ _TAKEN_BACK = regex.compile(
           | 已经?(?: 排除 | 解决 ) | 是错误 | 是不对 )""",
     _FLAGS,
 )
-_CLAUSE = regex.compile(r"[,;:!?。、()]|\.(?=\s)|\s[–—-]+\s|\b(?:because|since|so|but|therefore|thus|hence)\s(?!of\b)")
-_SENTENCE = regex.compile(r"(?<=[;!?。])|(?<=\.)\s|(?<=[,:])(?=(?:但|不过|而是))")
+_CLAUSE = lazily(r"[,;:!?。、()]|\.(?=\s)|\s[–—-]+\s|\b(?:because|since|so|but|therefore|thus|hence)\s(?!of\b)")
+_SENTENCE = lazily(r"(?<=[;!?。])|(?<=\.)\s|(?<=[,:])(?=(?:但|不过|而是))")
 
 # The copula of a cause that is only asked for, or that is said to be unknown.
-_OPEN = regex.compile(
+_OPEN = lazily(
     rf"""(?: \b(?: cannot | not | unable | impossible | unclear | unknown | inconclusive | without | nobody
             | insufficient | no\s(?:way|evidence) | open ) \b | n['’]t\b ) [^.;:!?]{{0,80}}?
           \b(?: what | which | whether | if | why | where )\s(?:[\w'’-]+\s){{0,6}}? \K (?: is | was | are | were )\b
@@ -105,17 +107,17 @@ _OPEN = regex.compile(
 )
 
 # A cause that is guessed in spite of everything. A guess of what would help, or of what is not the cause, is none.
-_GUESS = regex.compile(
+_GUESS = lazily(
     r"""\b(?: (?: most | very | highly )\s(?: likely | probabl[ey] ) | in\sall\s(?: likelihood | probability ) )\b
       | 更像是? | (?: 很 | 极 | 极有 | 最 | 最有 | 更 )可能 | 大概率 | 多半 | 十有八九""",
     _FLAGS,
 )
-_GUESS_OPEN = regex.compile(
+_GUESS_OPEN = lazily(
     r"""(?: \b(?: no | not | nor | never | cannot | nothing | whether | which | what ) \b | n['’]t\b ) [^,.;:!?]* $
       | (?: 不能 | 无法 | 没有 | 是否 | 不 | 哪 ) [^,。;:!?]* $""",
     _FLAGS,
 )
-_GUESS_TURNED = regex.compile(
+_GUESS_TURNED = lazily(
     r"""[^,.;:!?]{0,60}? (?: \b(?: no | not | never | nothing | cannot | unknown | will | would | help | answer | tell
             | show | needed | places? | unrelated | independent ) \b | n['’]t\b )
       | [^,。;:!?]{0,20}? (?: 不 | 无 | 没 | 未 | 非 | 与 | 需 | 能 | 有助 | 哪 )""",

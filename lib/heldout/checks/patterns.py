@@ -8,12 +8,13 @@ captured so far at each call, which takes the square of a text's length.
 
 import unicodedata
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 import regex
 
 from heldout.errors import Fault
 
+_METHODS = ("search", "match", "fullmatch", "sub", "split", "findall", "finditer", "pattern")
 TIMEOUT = 2.0  # seconds a pattern may take on one text
 # Format characters (zero-width spaces and joiners, marks of direction, soft hyphens), fillers, variation selectors.
 _INVISIBLE = regex.compile(r"[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u3164\uffa0]+")
@@ -23,6 +24,23 @@ _PARTS = rf"(?:{_PART}|(?P<group>\((?:{_PART}|(?&group))*\)))*"
 _DEFINE = regex.compile(rf"\(\?\(DEFINE\){_PARTS}\)", regex.DOTALL)
 _NAMED = regex.compile(rf"\(\?<(?P<name>\w+)>(?P<body>{_PARTS})\)", regex.DOTALL)
 _CALL = regex.compile(r"\(\?&(\w+)\)")
+
+
+class _Lazy:
+    """A pattern that is compiled when something is first asked of it."""
+
+    def __init__(self, pattern: str, flags: int) -> None:
+        self._pattern, self._flags = pattern, flags
+
+    def __getattr__(self, name: str) -> Any:
+        found = regex.compile(self._pattern, self._flags)
+        vars(self).update({method: getattr(found, method) for method in _METHODS})
+        return getattr(found, name)
+
+
+def lazily(pattern: str, flags: int = 0) -> regex.Pattern[str]:
+    """`regex.compile`, put off: most of a check's start would be patterns that it does not come to use."""
+    return cast("regex.Pattern[str]", _Lazy(pattern, flags))
 
 
 @cache

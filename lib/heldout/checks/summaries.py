@@ -6,11 +6,12 @@ from typing import Any
 import regex
 
 from heldout.checks.keywords import plain
+from heldout.checks.patterns import lazily
 
 _CALLED = r"(?:called|run|ran|invoked|used|executed|queried|made|consulted|issued|tried|performed|read|done)"
 _CALL = r"(?:call|run|invoke|use|execute|query|consult|issue|try|perform|read)"
 _CALLS = r"(?:调用|执行|运行|使用|查询|跑)"
-_DENIED = regex.compile(
+_DENIED = lazily(
     rf"""\b(?:never|not|n['’]t|no\slonger)\b(?:\s(?:yet|been|be|actually|even|ever|\w+ly)){{0,3}}\s{_CALLED}\b
       | (?:\bnot|n['’]t|\bnever)(?:\s(?:actually|even|\w+ly))?\s{_CALL}\b
       | \b(?:was|were|is|did|has|had)(?:\snot|n['’]t)\s*$
@@ -23,13 +24,13 @@ _DENIED = regex.compile(
       | 跳过|(?:缺少|缺|无)(?:对)?.{{0,30}}调用|(?:应该?|需要?|建议|必须)(?:先|再|被)?{_CALLS}""",
     regex.VERBOSE | regex.VERSION0,
 )
-_SENTENCE = regex.compile(r"(?<=[;!?。])|(?<=\.)\s")
-_CLAUSE = regex.compile(
+_SENTENCE = lazily(r"(?<=[;!?。])|(?<=\.)\s")
+_CLAUSE = lazily(
     r",|，|、(?=未|没|跳过)|\s(?:but|while|whereas|although|though)\s|而(?!且)|但"
     r"|\sand\s(?=\S+\s(?:was|is|has|had|did)\b)"
 )
-_FLAG = regex.compile(rf"(?:^|_){_CALLED}$")
-_NAME = regex.compile(r"[a-z0-9]+(?:[_-][a-z0-9]+)+")
+_FLAG = lazily(rf"(?:^|_){_CALLED}$")
+_NAME = lazily(r"[a-z0-9]+(?:[_-][a-z0-9]+)+")
 
 
 def told(summaries: Any) -> str:
