@@ -1,6 +1,7 @@
 """Running the programs as a user does: as processes, on real files."""
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -41,6 +42,12 @@ def command(
         timeout=300,
         check=False,
     )
+
+
+def hearing() -> None:
+    """In a new process: hear what whoever started the tests may have had ignored, such as `nohup` or a shell's `&`."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def one_line(text: str) -> str:

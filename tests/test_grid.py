@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from copying import copied
 from heldout import rows
-from programs import ROOT, bin, command, one_line
+from programs import ROOT, bin, command, hearing, one_line
 
 SCENARIOS = "SCENARIOS=P1 N1"
 
@@ -238,7 +238,7 @@ def test_a_grid_whose_make_is_ended_stops_paying(repository: Path, tmp_path: Pat
     seconds = 610 + by
     words = _waiting(repository, tmp_path, seconds)
     with open(tmp_path / "said", "w") as said:
-        process = subprocess.Popen(words, stdout=said, stderr=said, start_new_session=True)
+        process = subprocess.Popen(words, stdout=said, stderr=said, start_new_session=True, preexec_fn=hearing)
     assert _until(lambda: len(list(tmp_path.glob("begun.*"))) == 2)
     os.kill(process.pid, by)
     if by == signal.SIGKILL:  # nobody hears yet that it is over
@@ -275,8 +275,7 @@ def test_a_cell_refuses_to_start_once_the_grid_is_gone(tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("cell.json"))
 
 
-@pytest.mark.parametrize("harm", ["torn", "stray"])
-@pytest.mark.parametrize("target", ["grid", "rescore"])
+@pytest.mark.parametrize(("harm", "target"), [("torn", "rescore"), ("stray", "grid")])
 def test_a_table_that_cannot_be_read_is_written_afresh_from_the_cells(repository: Path, harm: str, target: str) -> None:
     words = ["MODELS=never", "SCENARIOS=P1 N1"]
     _make(repository, "grid", *words)

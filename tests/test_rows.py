@@ -7,7 +7,7 @@ import pytest
 from heldout import rows
 from heldout.errors import Refusal
 from heldout.rows import Row
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 TEXT = st.text(max_size=60)
@@ -126,10 +126,13 @@ def test_tables_that_were_put_together_are_read(tmp_path: Path, mark: str, end: 
         rows.read(tmp_path / "x.tsv")
 
 
-@given(st.lists(ROWS, max_size=4), st.lists(ROWS, max_size=4))
-def test_two_tables_in_one_file_are_the_rows_of_both(
-    tmp_path_factory: pytest.TempPathFactory, one: list[Row], two: list[Row]
-) -> None:
-    path = tmp_path_factory.mktemp("rows") / "x.tsv"
-    path.write_text(rows.table(one) + rows.table(two))
-    assert rows.table(rows.read(path)) == rows.table([*one, *two])
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("rows") / "x.tsv"
+
+
+@given(st.lists(ROWS, max_size=3), st.lists(ROWS, max_size=3))
+@settings(max_examples=50)
+def test_two_tables_in_one_file_are_the_rows_of_both(table: Path, one: list[Row], two: list[Row]) -> None:
+    table.write_text(rows.table(one) + rows.table(two))
+    assert rows.table(rows.read(table)) == rows.table([*one, *two])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from heldout import cell as cells
 from heldout import rows
-from programs import ROOT, bin, command, one_line
+from programs import ROOT, bin, command, hearing, one_line
 
 P1 = "P1-L1-reporting"
 
@@ -310,7 +310,7 @@ def test_a_signal_ends_a_run_and_all_that_its_cell_started(
     turns = json.dumps([{"calls": [{"Bash": {"command": command, "description": "wait"}}]}, {"text": "done"}])
     item.write_text(f"{item.read_text()}\nwaiter:\n  expect: {{verdict: PASS}}\n  turns: {turns}\n")
     words = [repository / "bin/run", "N1", "waiter", tmp_path / "run"]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, preexec_fn=hearing)
     while not (tmp_path / "begun").exists():
         assert process.poll() is None
         time.sleep(0.02)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from programs import ROOT, bin, command, one_line
+from programs import ROOT, bin, command, hearing, one_line
 from stubbing import MODEL, TASK, Answered, call, inputs, listening
 
 
@@ -27,7 +27,7 @@ def run(tmp_path: Path) -> Iterator[Any]:
 
     def start(*words: object) -> Running:
         line = [str(ROOT / "bin" / "stub"), *map(str, words)]
-        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=hearing)
         started.append(process)
         assert process.stdout
         first = process.stdout.readline()
