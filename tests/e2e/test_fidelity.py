@@ -96,6 +96,16 @@ def _differences(ours: Any, theirs: Any, way: str = "") -> list[str]:
 
 @pytest.mark.parametrize(("name", "actor"), CASES)
 def test_facts_and_row_are_the_same(name: str, actor: str, tmp_path: Path) -> None:
+    try:
+        _are_the_same(name, actor, tmp_path / "1")
+    except AssertionError:
+        # The client may be done before an agent that a SendMessage woke has reported: seen once in a hundred sessions.
+        if "SendMessage" not in scenario.find(name).actors.read_text():
+            raise
+        _are_the_same(name, actor, tmp_path / "2")
+
+
+def _are_the_same(name: str, actor: str, tmp_path: Path) -> None:
     found = []
     for model in (actor, f"{actor}@claude"):
         done = bin("run", name, model, tmp_path, "--withhold-task")
