@@ -12,7 +12,7 @@ from extracting import DATA, call, said, usage
 from heldout.errors import Fault
 from heldout.transcript import messages
 from heldout.transcript.reader import extract_stream
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 # The same for every property here, and for no other module's.
@@ -83,6 +83,7 @@ def test_records_of_any_shape_never_raise(records: list[dict[str, Any]], with_he
 
 @extractor
 @given(st.lists(st.binary(max_size=60), max_size=20))
+@example([b"\x0b"])  # white space of Python, not of JSON
 def test_any_bytes_are_facts_or_a_fault(lines: list[bytes]) -> None:
     try:
         read(lines)

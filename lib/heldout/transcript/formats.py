@@ -23,6 +23,7 @@ _NATIVE_ONLY = {
     "last-prompt", "mode", "permission-mode", "pr-link", "progress", "queue-operation", "summary", "tools-used",
 }  # fmt: skip
 _BLANK = "\0\ufeff \t\r\n"
+_NOTHING = b"\0 \t\r\n"  # a line of these alone has nothing on it
 _CODEX = {"session_meta", "response_item", "event_msg", "turn_context", "compacted"}
 
 
@@ -76,7 +77,7 @@ def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
                 "unreadable-transcript",
                 f"line {len(head)} has more than {OVERSIZED >> 20} MB and no record precedes it",
             )
-        if not line.strip(b"\0 \t\r\n"):
+        if not line.strip(_NOTHING):
             continue
         blank = False
         for record in records(line):
@@ -92,7 +93,7 @@ def sniff(lines: Iterable[bytes]) -> tuple[str, Iterable[bytes]]:
 
 def _refuse_blank(head: list[bytes], source: Iterator[bytes]) -> None:
     """Fault for a file without content; returns where content may still follow."""
-    if any(line.strip(b"\0 \t\r\n") for line in source):
+    if any(line.strip(_NOTHING) for line in source):
         raise Fault("unreadable-transcript", f"the first {_HEAD} lines hold no record")
     if not any(head):
         raise Fault("empty-transcript", "0 bytes")
@@ -150,7 +151,8 @@ def _values(text: str) -> tuple[list[tuple[Record, str]], str]:
 
 
 def _unparsed(head: list[bytes], size: int) -> str:
-    if next(line for line in head if line.strip()).strip(b"\xef\xbb\xbf \t\r\n") not in (b"{", b"["):
+    first = next(line for line in head if line.strip(_NOTHING))  # there is one, or the lines would be blank
+    if first.strip(b"\xef\xbb\xbf \t\r\n") not in (b"{", b"["):
         return f"none of its first {len(head)} lines is JSON"
     if size > HUGE:
         return f"more than {HUGE >> 20} MB of JSON over several lines; write one record a line, as 'jq -c .' does"
