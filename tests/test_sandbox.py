@@ -102,6 +102,14 @@ def test_what_tools_leave_in_a_fixture_or_a_plugin_is_nothing(repository: Path, 
     assert [of_tree(plugin), bin("sandbox", "P1", tmp_path / "after", root=repository).returncode] == before
     assert (tmp_path / "before.start.tsv").read_text() == (tmp_path / "after.start.tsv").read_text()
     assert not (tmp_path / "after/project/.DS_Store").exists()
+    (repository / "fixture/vault-write/project/leftover").mkdir()
+    (repository / "fixture/vault-write/project/leftover/.DS_Store").write_text("x")
+    scenario = next((repository / "scenarios/vault-write").glob("N1-*"))
+    scenario.write_text(
+        scenario.read_text().replace("no_note_written: {}", "no_note_written: {root: project/leftover}")
+    )
+    refused = bin("sandbox", "N1", tmp_path / "never", root=repository)
+    assert refused.returncode == 2 and "project/leftover" in one_line(refused.stderr), "nothing of it is copied"
 
 
 def test_subject_paths_come_from_the_overlay(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def found(scenario: Scenario) -> Found:
 def _found(root: Path, trees: tuple[str, ...]) -> Found:
     whole = tree.FolderTree(root)
     paths = (path.split("/") for path in (*whole.files, *whole.links, *whole.left_out))
-    taken = frozenset("/".join(parts) for parts in paths if parts[0] in trees and "__pycache__" not in parts)
+    taken = frozenset("/".join(parts) for parts in paths if parts[0] in trees and hashes.NOT_CONTENT.isdisjoint(parts))
     return Found(taken, whole.read)
 
 
